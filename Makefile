@@ -1,16 +1,22 @@
-# Warp & Weft: the only build file. `make help` lists the targets.
+# Warp & Weft: the only build file. The chapter web/pipeline.nw says why it
+# is built as it is; `make help` lists the targets.
 
 VERSION := 0.1.0
 
+# ---------------------------------------------------------------------------
 # What may be set on the command line.
+
 CONFIG ?= release
 TANGLE ?= yes
 LINES ?= kept
 TESTS ?=
 PREFIX ?= /usr/local
+DESTDIR ?=
+NAME ?=
 CUDA_ARCHS ?= 80 90
 CXX := $(if $(filter default undefined,$(origin CXX)),g++,$(CXX))
 NVCC ?= $(firstword $(shell command -v nvcc) $(wildcard /usr/local/cuda/bin/nvcc))
+PYTHON ?= $(firstword $(wildcard /usr/bin/python3) python3)
 
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
@@ -19,64 +25,156 @@ MAKEFLAGS += --no-builtin-rules --no-builtin-variables --no-print-directory
 .SUFFIXES:
 .SECONDARY:
 
-all: build
+# The order of the chapters in the book. A chapter that is not named here is
+# put at the end of the group of operators, or of the tests.
+GROUPS := pipeline foundation gaussian doors tests
+CHAPTERS_pipeline := pipeline weaving
+CHAPTERS_foundation := core parallel device progress files
+CHAPTERS_gaussian := gaussian_poles gaussian_lines gaussian_cpu gaussian_gpu gaussian
+CHAPTERS_doors := tool demo bench
 
+# ---------------------------------------------------------------------------
+# The targets that people type.
+
+.PHONY: all help deps tangle build test manual demo bench lint watch \
+  install clean component FORCE
 FORCE:
-.PHONY: FORCE all help deps tangle build test manual demo bench lint watch install clean component
 
+all: ## tangle, build and weave everything
 tangle: ## write generated/ from the chapters
-
-help: ## list the targets
-	@sed -n 's/^\([a-z]*\):.*## \(.*\)/\1|\2/p' Makefile | awk -F'|' '{printf "  %-10s %s\n", $$1, $$2}'
-
+build: ## compile the library, the tool and the tests
+test: ## build, then run every test (TESTS='filter' for some)
+manual: ## weave the chapters into build/manual.pdf
+demo: ## smooth a real head CT and write pictures of it
+bench: ## time the library beside its peers
+lint: ## check chapters, code, spelling and the manual's log
+watch: ## make again whenever a file is saved
+install: ## copy headers, library, tool and manual below PREFIX
+component: ## lay down a chapter and its tests (NAME=x)
+deps: ## install what the rest needs (Debian 12, 13, Ubuntu 24.04)
 clean: ## remove generated/ and build/
+
+help: ## list the targets and the variables
+	@sed -n 's/^\([a-z]*\):.*## \(.*\)/\1|\2/p' Makefile | \
+	  awk -F'|' '{ printf "  make %-10s %s\n", $$1, $$2 }'
+	@echo
+	@echo "  CONFIG=release|debug|sanitize|coverage   TANGLE=no   LINES=exact"
+	@echo "  CUDA_ARCHS='80 90'   NVCC= (no CUDA)   CXX=   CXXFLAGS=   PREFIX="
+
+clean:
 	rm -rf generated build
 
-# ---------------------------------------------------------------- tangling
-# Each chapter's list of files is a makefile of its own: make remakes it
-# first, by tangling, and then starts again with every file in its place.
-CHAPTERS := $(wildcard web/*.nw tests/*.nw)
+# Goals that change what make has read stand alone: with others beside them,
+# each goal gets a make of its own, in the order given.
 GOALS := $(or $(MAKECMDGOALS),all)
-WORK := $(filter-out help deps clean component,$(GOALS))
-BOOTSTRAP := build/bootstrap/tangle.py
+ALONE := help deps clean component
+ifneq ($(and $(filter $(ALONE),$(GOALS)),$(filter-out $(ALONE),$(GOALS))),)
+.NOTPARALLEL:
+.PHONY: $(GOALS)
+SEPARATE := yes
+$(filter-out clean help,$(GOALS)):
+	@$(MAKE) $@
+else
+WORK := $(filter-out $(ALONE),$(GOALS))
+endif
 
-missing = $(if $(filter-out $(wildcard $(1:%=generated/%) $(1:%=build/plain/%)),$(1:%=generated/%) $(1:%=build/plain/%)),FORCE)
+# ---------------------------------------------------------------------------
+# Tangling. Each chapter's list of files is a makefile of its own: make
+# remakes it first, by tangling, then starts again with every file in place.
+
+CHAPTERS := $(wildcard web/*.nw tests/*.nw)
+BOOTSTRAP := build/bootstrap/tangle.py
+both = $(1:%=generated/%) $(1:%=build/plain/%)
+missing = $(if $(filter-out $(wildcard $(both)),$(both)),FORCE)
+SOURCES :=
 
 ifneq ($(WORK),)
 ifeq ($(TANGLE),no)
   SOURCES := $(patsubst generated/%,%,$(wildcard generated/*/*))
   W := generated
+  ifeq ($(SOURCES),)
+    $(error TANGLE=no, but generated/ is empty)
+  endif
 else
-  SOURCES :=
+  ifeq ($(shell command -v notangle),)
+    $(error notangle is missing: run `make deps`, or build with TANGLE=no)
+  endif
   W := $(if $(filter exact,$(LINES)),generated,build/plain)
   STAMPS := $(CHAPTERS:%.nw=build/tangle/%.mk)
+  ORPHANS := $(filter-out $(STAMPS),$(wildcard build/tangle/*/*.mk))
+  ifneq ($(ORPHANS),)
+    include $(ORPHANS)
+    $(shell rm -f $(call both,$(SOURCES)) $(ORPHANS))
+    $(shell touch -c -d @0 $(wildcard $(STAMPS)))
+    SOURCES :=
+  endif
   include $(STAMPS)
 endif
 endif
 
 build/tangle/%.mk: %.nw $(BOOTSTRAP)
-	@mkdir -p $(@D)
 	@echo "tangle $<"
-	@python3 $(BOOTSTRAP) $< $@
+	@$(PYTHON) $(BOOTSTRAP) $< $@
 
 $(BOOTSTRAP): web/pipeline.nw
 	@mkdir -p $(@D)
 	@for script in chapters.py lines.awk tangle.py; do \
-	   notangle -R"[[scripts/$$script]]" $< > $(@D)/$$script; done
+	  notangle -R"[[scripts/$$script]]" $< > $(@D)/$$script || exit; done
 
-# --------------------------------------------------------------- libraries
+# ---------------------------------------------------------------------------
+# Compiling.
+
 ifneq ($(filter-out tangle,$(WORK)),)
-OPTIONAL := libpng libtiff-4 hdf5
-PACKAGES := fmt $(OPTIONAL) fftw3 fftw3f catch2-with-main
-FOUND := $(shell for p in $(PACKAGES); do pkg-config --exists $$p && echo $$p; done)
-LINKED := $(filter-out catch2-with-main,$(FOUND))
-LIB_CFLAGS := $(if $(LINKED),$(shell pkg-config --cflags $(LINKED)))
-LIB_LIBS := $(if $(LINKED),$(shell pkg-config --libs $(LINKED)))
+
+# Write a file only where its text changes, so that make sees what changed.
+differ = $(or $(subst x$(1),,x$(2)),$(subst x$(2),,x$(1)))
+remember = $(if $(call differ,$(file <$(1)),$(2)),$(file >$(1),$(2)))
+empty :=
+comma := ,
+space := $(empty) $(empty)
+
+# Libraries: fmt and CLI11 must be there; the formats of files may be missing.
+# A header found without pkg-config is linked by the library's usual name.
+try = $(if $(shell echo '\#include <$(1)>' | $(CXX) -std=c++20 -E -x c++ - \
+  >/dev/null 2>&1 && echo yes),$(2))
+PACKAGES := fmt libpng libtiff-4 hdf5 fftw3 fftw3f
+FOUND := $(shell for p in $(PACKAGES) 'catch2-with-main >= 3'; do \
+  pkg-config --exists "$$p" 2>/dev/null && echo "$${p%% *}"; done)
+LINKED := $(filter $(PACKAGES),$(FOUND))
+ifneq ($(LINKED),)
+  LIB_CFLAGS := $(shell pkg-config --cflags $(LINKED))
+  LIB_LIBS := $(shell pkg-config --libs $(LINKED))
+endif
+define look_for
+ifeq ($(filter $(1),$(FOUND)),)
+  ifneq ($(call try,$(2),yes),)
+    FOUND += $(1)
+    $(4) += $(3)
+  endif
+endif
+endef
+$(eval $(call look_for,fmt,fmt/format.h,-lfmt,LIB_LIBS))
+$(eval $(call look_for,libpng,png.h,-lpng,LIB_LIBS))
+$(eval $(call look_for,libtiff-4,tiffio.h,-ltiff,LIB_LIBS))
+$(eval $(call look_for,hdf5,hdf5.h,-lhdf5,LIB_LIBS))
+ifneq ($(filter catch2-with-main,$(FOUND)),)
+  CATCH_LIBS := $(shell pkg-config --libs catch2-with-main)
+endif
+$(eval $(call look_for,catch2-with-main,catch2/catch_test_macros.hpp,-lCatch2Main -lCatch2,CATCH_LIBS))
+ifeq ($(filter fmt,$(FOUND)),)
+  $(error fmt is missing: run `make deps`)
+endif
+WITHOUT := $(if $(NVCC),,CUDA (no nvcc)) \
+  $(foreach l,libpng libtiff-4 hdf5,$(if $(filter $(l),$(FOUND)),,$(l)))
+need_catch = $(if $(filter catch2-with-main,$(FOUND)),,$(error Catch2 3 is missing: run `make deps`))
+
 has = $(if $(filter $(1),$(FOUND)),1,0)
 DEFINES := -DWEFT_VERSION='"$(VERSION)"' -DWEFT_HAS_CUDA=$(if $(NVCC),1,0) \
-  -DWEFT_HAS_PNG=$(call has,libpng) -DWEFT_HAS_TIFF=$(call has,libtiff-4) -DWEFT_HAS_HDF5=$(call has,hdf5)
+  -DWEFT_HAS_PNG=$(call has,libpng) -DWEFT_HAS_TIFF=$(call has,libtiff-4) \
+  -DWEFT_HAS_HDF5=$(call has,hdf5)
 
-# ------------------------------------------------------------------- flags
+# Configurations, each with a folder of its own.
+O := build/$(CONFIG)
 ifeq ($(CONFIG),release)
   OPTIMISE := -O3 -g
   TEST_OPTIMISE := -O1 -g
@@ -85,101 +183,135 @@ else ifeq ($(CONFIG),debug)
   OPTIMISE := -Og -g3
   CUDA_OPTIMISE := -O0 -g -G
 else ifeq ($(CONFIG),sanitize)
-  SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
-  OPTIMISE := -O1 -g $(SANITIZE)
+  INSTRUMENT := -fsanitize=address,undefined -fno-sanitize-recover=all \
+    -fno-omit-frame-pointer
+  OPTIMISE := -O1 -g
+  CUDA_OPTIMISE := -O1 -g -lineinfo
+else ifeq ($(CONFIG),coverage)
+  INSTRUMENT := --coverage
+  OPTIMISE := -O0 -g
   CUDA_OPTIMISE := -O1 -g -lineinfo
 else
-  $(error CONFIG=$(CONFIG) is unknown: release, debug or sanitize)
+  $(error CONFIG=$(CONFIG) is unknown: release, debug, sanitize or coverage)
 endif
+TEST_OPTIMISE ?= $(OPTIMISE)
 
-empty :=
-comma := ,
-space := $(empty) $(empty)
-O := build/$(CONFIG)
-CXX_ALL := -std=c++20 -Igenerated -fopenmp -Wall -Wextra -Wpedantic $(DEFINES) $(LIB_CFLAGS)
-SIMD_FLAGS := -O3 -ffp-contract=fast -Wno-psabi
-
+CXX_FLAGS := -std=c++20 -Igenerated -fopenmp -Wall -Wextra -Wpedantic \
+  $(DEFINES) $(LIB_CFLAGS) $(INSTRUMENT)
+SIMD_FLAGS := $(if $(filter debug coverage,$(CONFIG)),$(OPTIMISE),-O3 -g) \
+  -ffp-contract=fast -Wno-psabi
 ifneq ($(NVCC),)
-  CUDA_HOME := $(patsubst %/bin/,%,$(dir $(realpath $(shell command -v $(lastword $(NVCC))))))
-  CXX_ALL += -isystem $(CUDA_HOME)/include
-  NEWEST := $(lastword $(sort $(CUDA_ARCHS)))
-  GENCODE := $(foreach a,$(CUDA_ARCHS),-gencode arch=compute_$(a),code=sm_$(a)) -gencode arch=compute_$(NEWEST),code=compute_$(NEWEST)
-  NVCC_ALL := -std=c++20 -Igenerated $(GENCODE) $(CUDA_OPTIMISE) $(DEFINES) $(LIB_CFLAGS) \
-    -Xcompiler $(subst $(space),$(comma),$(strip -fopenmp -Wall -Wextra $(SANITIZE)))
+  CUDA_HOME := $(patsubst %/bin/,%,$(dir $(realpath \
+    $(shell command -v $(lastword $(NVCC))))))
+  CXX_FLAGS += -isystem $(CUDA_HOME)/include
   CUDA_LIBS := -L$(CUDA_HOME)/lib64 -lcudart_static -lpthread -ldl -lrt
+  NEWEST := $(lastword $(CUDA_ARCHS))
+  GENCODE := $(foreach a,$(CUDA_ARCHS),-gencode arch=compute_$(a),code=sm_$(a)) \
+    -gencode arch=compute_$(NEWEST),code=compute_$(NEWEST)
+  NVCC_FLAGS := -std=c++20 -Igenerated $(GENCODE) $(CUDA_OPTIMISE) \
+    $(DEFINES) $(LIB_CFLAGS) -Xcompiler \
+    $(subst $(space),$(comma),$(strip -fopenmp -Wall -Wextra $(INSTRUMENT)))
 endif
 
-# ----------------------------------------------------------------- objects
-SIMD := $(filter %_simd.cpp,$(filter lib/%,$(SOURCES)))
-STUB := $(filter %_stub.cpp,$(filter lib/%,$(SOURCES)))
-ISAS := $(if $(filter x86_64,$(shell uname -m)),1 3 4,1)
-MARCH_1 := $(if $(filter x86_64,$(shell uname -m)),-march=x86-64)
+# What is compiled, by folder.
+ON_X86 := $(filter x86_64,$(shell uname -m))
+ISAS := $(if $(ON_X86),1 3 4,1)
+MARCH_1 := $(if $(ON_X86),-march=x86-64)
 MARCH_3 := -march=x86-64-v3
 MARCH_4 := -march=x86-64-v4
 
-LIB_OBJECTS := $(patsubst %,$(O)/%.o,\
-  $(filter-out $(SIMD) $(STUB),$(filter lib/%.cpp,$(SOURCES))) \
-  $(if $(NVCC),$(filter lib/%.cu,$(SOURCES)),$(STUB))) \
+LIB_SOURCES := $(filter lib/%.cpp,$(SOURCES))
+SIMD := $(filter %_simd.cpp,$(LIB_SOURCES))
+STUBS := $(filter %_stub.cpp,$(LIB_SOURCES))
+PLAIN := $(filter-out $(SIMD) $(STUBS),$(LIB_SOURCES))
+DEVICE := $(if $(NVCC),$(filter lib/%.cu,$(SOURCES)),$(STUBS))
+object = $(patsubst %,$(O)/%.o,$(1))
+LIB_OBJECTS := $(call object,$(PLAIN) $(DEVICE)) \
   $(foreach i,$(ISAS),$(SIMD:%.cpp=$(O)/%.isa$(i).o))
-TOOL_OBJECTS := $(patsubst %,$(O)/%.o,$(filter tool/%.cpp,$(SOURCES)))
-TEST_OBJECTS := $(patsubst %,$(O)/%.o,$(filter tests/%_test.cpp,$(SOURCES)))
-PROGRAMS := $(patsubst %.cpp,$(O)/%,$(filter bench/%.cpp demo/%.cpp figures/%.cpp,$(SOURCES)))
-PROGRAM_OBJECTS := $(PROGRAMS:%=%.cpp.o)
-OBJECTS := $(LIB_OBJECTS) $(TOOL_OBJECTS) $(TEST_OBJECTS) $(PROGRAM_OBJECTS)
+TOOL_OBJECTS := $(call object,$(filter tool/%.cpp,$(SOURCES)))
+TEST_OBJECTS := $(call object,$(filter tests/%_test.cpp,$(SOURCES)) \
+  $(if $(NVCC),$(filter tests/%_test.cu,$(SOURCES))))
+PROGRAMS := $(patsubst %.cpp,$(O)/%,\
+  $(filter bench/%.cpp demo/%.cpp figures/%.cpp,$(SOURCES)))
+OBJECTS := $(LIB_OBJECTS) $(TOOL_OBJECTS) $(TEST_OBJECTS) \
+  $(PROGRAMS:%=%.cpp.o)
 
 LIBRARY := $(if $(LIB_OBJECTS),$(O)/libweft.a)
 TOOL := $(if $(TOOL_OBJECTS),$(O)/weft build/weft)
 TEST_BINARY := $(if $(TEST_OBJECTS),$(O)/weft_tests)
 
-$(shell mkdir -p $(O)/lib $(O)/tool $(O)/tests $(O)/bench $(O)/demo $(O)/figures)
+$(shell mkdir -p $(addprefix $(O)/,lib tool tests bench demo figures))
 
-# An object depends on its source without line directives: see the chapter.
-after_compile = sed -i 's|generated/|$$(W)/|g' $@.d
-$(O)/%.cpp.o: $(W)/%.cpp
-	@echo "compile $*.cpp"
-	@$(CXX) $(CXX_ALL) $(if $(filter tests/%,$*),$(or $(TEST_OPTIMISE),$(OPTIMISE)),$(OPTIMISE)) $(CXXFLAGS) -MMD -MP -MF $@.d -c generated/$*.cpp -o $@
-	@$(after_compile)
+# One command a kind of source: the rules and compile_commands.json use it.
+cxx_optimise = $(if $(filter tests/%,$(1)),$(TEST_OPTIMISE),$(OPTIMISE))
+compile_cpp = $(CXX) $(CXX_FLAGS) $(cxx_optimise) $(CXXFLAGS) -c generated/$(1)
+compile_cu = $(NVCC) $(NVCC_FLAGS) $(NVCCFLAGS) -c generated/$(1)
+compile_simd = $(CXX) $(CXX_FLAGS) $(SIMD_FLAGS) $(MARCH_$(2)) \
+  -DWEFT_ISA=$(2) $(CXXFLAGS) -c generated/$(1)
+
+# Objects are made again when these flags change.
+$(call remember,$(O)/flags,$(call compile_cpp,tests/) $(OPTIMISE) \
+  $(call compile_cu) $(call compile_simd,,1))
+$(call remember,$(O)/objects,$(OBJECTS))
+
+# An object depends on its sources without line directives, which is why the
+# names in its list of headers are changed after compiling.
+note_headers = -MMD -MP -MF $@.d -o $@ && sed -i 's|generated/|$$(W)/|g' $@.d
+
+$(O)/tests/%.o: ; $(need_catch)
+$(O)/%.cpp.o: $(W)/%.cpp $(O)/flags
+	$(if $(filter tests/%,$*),$(need_catch))@echo "compile $*.cpp"
+	@$(call compile_cpp,$*.cpp) $(note_headers)
+
+$(O)/%.cu.o: $(W)/%.cu $(O)/flags
+	$(if $(filter tests/%,$*),$(need_catch))@echo "compile $*.cu"
+	@$(call compile_cu,$*.cu) $(note_headers)
 
 define simd_rule
-$(O)/%.isa$(1).o: $(W)/%.cpp
+$(O)/%.isa$(1).o: $(W)/%.cpp $(O)/flags
 	@echo "compile $$*.cpp for instruction set $(1)"
-	@$$(CXX) $$(CXX_ALL) $$(OPTIMISE) $$(SIMD_FLAGS) $$(MARCH_$(1)) -DWEFT_ISA=$(1) $$(CXXFLAGS) -MMD -MP -MF $$@.d -c generated/$$*.cpp -o $$@
-	@$$(after_compile)
+	@$$(call compile_simd,$$*.cpp,$(1)) $$(note_headers)
 endef
 $(foreach i,$(ISAS),$(eval $(call simd_rule,$(i))))
 
-$(O)/%.cu.o: $(W)/%.cu
-	@echo "compile $*.cu"
-	@$(NVCC) $(NVCC_ALL) $(NVCCFLAGS) -MMD -MP -MF $@.d -c generated/$*.cu -o $@
-	@$(after_compile)
+$(O)/libweft.a: $(LIB_OBJECTS) $(O)/objects
+	@echo "archive $@$(if $(strip $(WITHOUT)), without $(strip $(WITHOUT)))"
+	@rm -f $@; ar rcs $@ $(LIB_OBJECTS)
 
-$(O)/libweft.a: $(LIB_OBJECTS)
-	@echo "archive $@$(if $(NVCC),, (no nvcc found: without CUDA))"
-	@rm -f $@; ar rcs $@ $^
+link = $(CXX) -fopenmp $(INSTRUMENT) $(LDFLAGS) -o $@ $(filter %.o,$^) \
+  $(LIBRARY) $(1) $(LIB_LIBS) $(CUDA_LIBS)
 
-link = $(CXX) -fopenmp $(SANITIZE) $(LDFLAGS) -o $@ $(filter %.o,$^) $(LIBRARY)
-$(O)/weft: $(TOOL_OBJECTS) $(LIBRARY)
+$(O)/weft: $(TOOL_OBJECTS) $(LIBRARY) $(O)/objects
 	@echo "link $@"
-	@$(link) $(LIB_LIBS) $(CUDA_LIBS)
+	@$(link)
 
-$(O)/weft_tests: $(TEST_OBJECTS) $(LIBRARY)
+$(O)/weft_tests: $(TEST_OBJECTS) $(LIBRARY) $(O)/objects
 	@echo "link $@"
-	@$(link) $(shell pkg-config --libs catch2-with-main) $(LIB_LIBS) $(CUDA_LIBS)
+	@$(call link,$(CATCH_LIBS))
 
 $(PROGRAMS): $(O)/%: $(O)/%.cpp.o $(LIBRARY)
 	@echo "link $@"
-	@$(link) $(LIB_LIBS) $(CUDA_LIBS)
+	@$(link)
 
+# build/weft is the tool of the configuration that was built last.
 ifneq ($(shell readlink build/weft),$(CONFIG)/weft)
 .PHONY: build/weft
 endif
 build/weft: $(O)/weft
 	@ln -sfn $(CONFIG)/weft $@
 
-build: $(LIBRARY) $(TOOL) $(TEST_BINARY) $(PROGRAMS) ## compile library, tool and tests (CONFIG=release|debug|sanitize)
+# clangd and its kind look for this file in build/.
+escaped = $(subst ",\",$(subst \,\\,$(1)))
+entry = {"directory": "$(CURDIR)", "file": "generated/$(1)", "command": "$(call escaped,$(2))"}
+entries = $(foreach s,$(PLAIN) $(filter tool/%.cpp tests/%.cpp bench/%.cpp demo/%.cpp figures/%.cpp,$(SOURCES)),$(call entry,$(s),$(call compile_cpp,$(s)))@) \
+  $(foreach s,$(SIMD),$(call entry,$(s),$(call compile_simd,$(s),$(lastword $(ISAS))))@) \
+  $(if $(NVCC),$(foreach s,$(filter %.cu,$(SOURCES)),$(call entry,$(s),$(call compile_cu,$(s)))@))
+build/compile_commands.json: $(O)/flags $(O)/objects
+	$(file >$@.new,$(entries))
+	@(echo '['; sed 's/@ *{/,\n{/g; s/@ *$$//' $@.new; echo ']') > $@; rm $@.new
 
-test: $(TEST_BINARY) $(TOOL) ## run the tests (TESTS='filter')
-	@$(O)/weft_tests $(TESTS)
+build: $(LIBRARY) $(TOOL) $(TEST_BINARY) $(PROGRAMS) build/compile_commands.json
 
 -include $(OBJECTS:=.d)
+
 endif
