@@ -258,7 +258,6 @@ $(call remember,$(O)/objects,$(OBJECTS))
 # names in its list of headers are changed after compiling.
 note_headers = -MMD -MP -MF $@.d -o $@ && sed -i 's|generated/|$$(W)/|g' $@.d
 
-$(O)/tests/%.o: ; $(need_catch)
 $(O)/%.cpp.o: $(W)/%.cpp $(O)/flags
 	$(if $(filter tests/%,$*),$(need_catch))@echo "compile $*.cpp"
 	@$(call compile_cpp,$*.cpp) $(note_headers)
