@@ -38,9 +38,10 @@ CHAPTERS_doors := tool demo bench
 
 .PHONY: all help deps tangle build test manual demo bench lint watch \
   install clean component FORCE
+.DEFAULT_GOAL := all
 FORCE:
 
-all: ## tangle, build and weave everything
+all: build ## tangle, build and weave everything
 tangle: ## write generated/ from the chapters
 build: ## compile the library, the tool and the tests
 test: ## build, then run every test (TESTS='filter' for some)
