@@ -41,7 +41,7 @@ CHAPTERS_doors := tool demo bench
 .DEFAULT_GOAL := all
 FORCE:
 
-all: build ## tangle, build and weave everything
+all: ## tangle, build and weave everything
 tangle: ## write generated/ from the chapters
 build: ## compile the library, the tool and the tests
 test: ## build, then run every test (TESTS='filter' for some)
@@ -117,10 +117,15 @@ build/tangle/%.mk: %.nw $(BOOTSTRAP)
 	@echo "tangle $<"
 	@$(PYTHON) $(BOOTSTRAP) $< $@
 
+# The driver is tangled plainly; if that fails, the last one says at which line.
+BOOTSTRAP_SCRIPTS := chapters.py lines.awk tangle.py
 $(BOOTSTRAP): web/pipeline.nw
-	@mkdir -p $(@D)
-	@for script in chapters.py lines.awk tangle.py; do \
-	  notangle -R"[[scripts/$$script]]" $< > $(@D)/$$script || exit; done
+	@mkdir -p $(@D)/new
+	@for script in $(BOOTSTRAP_SCRIPTS); do \
+	  notangle -R"[[scripts/$$script]]" $< > $(@D)/new/$$script || { \
+	    [ ! -e $@ ] || $(PYTHON) $@ $< build/tangle/web/pipeline.mk; exit 1; }; \
+	done
+	@mv $(BOOTSTRAP_SCRIPTS:%=$(@D)/new/%) $(@D)
 
 # ---------------------------------------------------------------------------
 # Compiling.
@@ -312,6 +317,205 @@ build/compile_commands.json: $(O)/flags $(O)/objects
 
 build: $(LIBRARY) $(TOOL) $(TEST_BINARY) $(PROGRAMS) build/compile_commands.json
 
+# ---------------------------------------------------------------------------
+# Testing, and the programs that other chapters bring.
+
+# The pipeline's own tests build small projects of their own: once is enough.
+PYTHON_TESTS := $(patsubst %,generated/%,$(filter tests/%_test.py,$(SOURCES)))
+ifneq ($(CONFIG),release)
+  PYTHON_TESTS := $(filter-out %/pipeline_test.py,$(PYTHON_TESTS))
+endif
+export WEFT_BUILD := $(O)
+export ASAN_OPTIONS ?= protect_shadow_gap=0
+export UBSAN_OPTIONS ?= print_stacktrace=1
+
+test: build
+	@PYTHONDONTWRITEBYTECODE=1 $(PYTHON) generated/scripts/run_tests.py \
+	  --filter='$(TESTS)' --report $(O)/tests.xml \
+	  $(TEST_BINARY:%=--binary %) $(PYTHON_TESTS)
+
+demo: build
+	@$(PYTHON) generated/demo/demo.py
+
+bench: build
+	@$(PYTHON) generated/bench/bench.py
+
+install: build
+	install -d $(DESTDIR)$(PREFIX)/{include/weft,lib/pkgconfig,bin,share/doc/weft}
+	install -m 644 $(patsubst %,$(W)/%,$(filter weft/%,$(SOURCES))) \
+	  $(DESTDIR)$(PREFIX)/include/weft
+	install -m 644 $(LIBRARY) $(DESTDIR)$(PREFIX)/lib
+	install $(O)/weft $(DESTDIR)$(PREFIX)/bin
+	printf '%s\n' 'Name: weft' 'Description: GPU operators for optics and imaging' \
+	  'Version: $(VERSION)' 'Cflags: -I$(PREFIX)/include -std=c++20 -fopenmp' \
+	  'Libs: -L$(PREFIX)/lib -lweft -fopenmp $(LIB_LIBS) $(CUDA_LIBS)' \
+	  > $(DESTDIR)$(PREFIX)/lib/pkgconfig/weft.pc
+	install -m 644 LICENSE $(wildcard build/manual.pdf) \
+	  $(DESTDIR)$(PREFIX)/share/doc/weft
+
+# ---------------------------------------------------------------------------
+# Weaving.
+
+# A program in figures/ writes the data of figures into the folder it is given.
+FIGURES := $(patsubst $(O)/figures/%,build/figures/%.drawn,\
+  $(filter $(O)/figures/%,$(PROGRAMS)))
+build/figures/%.drawn: $(O)/figures/%
+	@mkdir -p $(@D)
+	@sum=$$(sha256sum < $<); \
+	if [ "$$(cat $@ 2>/dev/null)" != "$$sum" ]; then \
+	  echo "draw $*"; $< build/figures; fi; echo "$$sum" > $@
+
+stems = $(filter-out $(1),$(2))
+KNOWN := $(foreach g,$(GROUPS),$(CHAPTERS_$(g)))
+WEB := $(patsubst web/%.nw,%,$(filter web/%,$(CHAPTERS)))
+VERIFIED := $(patsubst tests/%.nw,%,$(filter tests/%,$(CHAPTERS)))
+CHAPTERS_gaussian += $(filter-out $(KNOWN),$(WEB))
+ORDER := $(foreach g,$(GROUPS),$(CHAPTERS_$(g)))
+CHAPTERS_tests := $(filter $(VERIFIED),$(ORDER:%=%_test))
+CHAPTERS_tests += $(filter-out $(CHAPTERS_tests),$(VERIFIED))
+
+define newline
+
+
+endef
+includes = $(foreach c,$(filter $(WEB) $(VERIFIED),$(1)),\include{$(c)}$(newline))
+$(shell mkdir -p build/tex)
+$(foreach g,$(GROUPS),$(call remember,build/tex/part-$(g).tex,$(call includes,$(CHAPTERS_$(g)))))
+$(call remember,build/tex/chapters.tex,$(call includes,$(ORDER) $(CHAPTERS_tests)))
+PARTS := $(GROUPS:%=build/tex/part-%.tex) build/tex/chapters.tex
+
+build/tex/noweb.sty:
+	@iconv -f latin1 -t utf8 $$(kpsewhich noweb.sty) > $@
+
+# Every chapter's identifiers, so that each chapter links to all of them.
+build/tex/all.defs: $(STAMPS:.mk=.defs) build/tex/chapters.tex
+	@sort -u $(filter %.defs,$^) > $@
+
+COLOUR := $(filter scripts/weave_colour.py,$(SOURCES))
+define weave
+@echo "weave $<"
+@noweave -n -indexfrom build/tex/all.defs \
+  $(COLOUR:%=-filter "$(PYTHON) generated/%") $< > $@
+endef
+build/tex/%.tex: web/%.nw build/tex/all.defs $(COLOUR:%=$(W)/%)
+	$(weave)
+build/tex/%.tex: tests/%.nw build/tex/all.defs $(COLOUR:%=$(W)/%)
+	$(weave)
+
+WOVEN := $(patsubst %,build/tex/%.tex,$(WEB) $(VERIFIED))
+build/manual.pdf: $(WOVEN) $(PARTS) build/tex/noweb.sty $(FIGURES) \
+  $(wildcard tex/*) $(W)/scripts/typeset.py
+	@$(PYTHON) generated/scripts/typeset.py tex/manual.tex build/tex $@ $(CHAPTERS)
+
+manual: build/manual.pdf
+
+lint: tangle
+	@$(PYTHON) generated/scripts/lint.py $(CHAPTERS)
+	@$(MAKE) manual
+
+ifeq ($(TANGLE),no)
+all: build
+else ifeq ($(shell command -v lualatex),)
+all: build
+	@echo "The manual is not woven: lualatex is missing (make deps)."
+else
+all: build manual
+endif
+
 -include $(OBJECTS:=.d)
 
 endif
+
+# ---------------------------------------------------------------------------
+# Working on chapters.
+
+WATCHED = $(wildcard Makefile web/*.nw tests/*.nw tex/*)
+watch:
+	@echo "Making '$(or $(GOAL),build)' whenever a file is saved; stop with ^C."
+	@if command -v entr > /dev/null; then \
+	  while true; do ls $(WATCHED) | entr -d $(MAKE) $(or $(GOAL),build) || true; done; \
+	else \
+	  mkdir -p build; touch -d @0 build/watched; \
+	  while sleep 1; do \
+	    if [ -n "$$(find $(sort $(dir $(WATCHED))) -maxdepth 1 -newer build/watched)" ]; then \
+	      touch build/watched; $(MAKE) $(or $(GOAL),build) || true; \
+	    fi; \
+	  done; \
+	fi
+
+ifeq ($(SEPARATE),)
+component:
+	@[ -n "$(NAME)" ] || { echo "usage: make component NAME=x" >&2; exit 2; }
+	@$(MAKE) tangle > /dev/null
+	@$(PYTHON) generated/scripts/component.py "$(NAME)"
+
+deps:
+	@bash -euc "$$DEPS"
+endif
+
+# What is needed: a Debian package, and how to see whether it is there.
+define DEPS
+needs='
+g++                       : command -v g++
+pkg-config                : command -v pkg-config
+noweb                     : command -v notangle
+python3                   : command -v python3
+python3-pygments          : $(PYTHON) -c "import pygments"
+libfmt-dev                : pkg-config --exists fmt
+libpng-dev                : pkg-config --exists libpng
+libtiff-dev               : pkg-config --exists libtiff-4
+libhdf5-dev               : pkg-config --exists hdf5
+libfftw3-dev              : pkg-config --exists fftw3 fftw3f
+libcli11-dev              : test -e /usr/include/CLI/CLI.hpp
+catch2                    : pkg-config --atleast-version=3 catch2-with-main
+clang-format              : command -v clang-format
+codespell                 : command -v codespell
+entr                      : command -v entr
+poppler-utils             : command -v pdftotext
+texlive-luatex            : command -v lualatex
+texlive-latex-recommended : kpsewhich scrbook.cls unicode-math.sty
+texlive-latex-extra       : kpsewhich tcolorbox.sty
+texlive-pictures          : kpsewhich pgfplots.sty
+texlive-bibtex-extra      : kpsewhich biblatex.sty
+biber                     : command -v biber
+fonts-texgyre             : kpsewhich texgyrepagella-regular.otf
+fonts-texgyre-math        : kpsewhich texgyrepagella-math.otf
+fonts-jetbrains-mono      : test -d /usr/share/fonts/truetype/jetbrains-mono
+invesalius-examples       : test -d /usr/share/doc/invesalius-examples/examples
+'
+look() {
+  missing=()
+  while IFS=: read -r package check; do
+    [ -z "$$check" ] || eval "$$check" > /dev/null 2>&1 || missing+=($$package)
+  done <<< "$$needs"
+}
+look
+if [ "$${#missing[@]}" = 0 ]; then echo "Everything is there."; exit; fi
+echo "Missing: $${missing[*]}"
+. /etc/os-release
+case "$${ID:-} $${VERSION_ID:-}" in
+  "debian 12"|"debian 13"|"ubuntu 24.04") ;;
+  *) echo "Please install these: packages are known for Debian 12 and 13 and Ubuntu 24.04." >&2; exit 1 ;;
+esac
+sudo=
+if [ "$$(id -u)" != 0 ]; then
+  command -v sudo > /dev/null || { echo "Please install these as root." >&2; exit 1; }
+  sudo=sudo
+fi
+# Debian 12 has Catch2 2; version 3 is in backports, on the same mirror.
+targets=$$(apt-get indextargets --format '$$(RELEASE) $$(SITE) $$(SOURCESENTRY)' 'Identifier: Packages')
+if [ "$$VERSION_ID" = 12 ] && [[ " $${missing[*]} " == *" catch2 "* ]]; then
+  if ! grep -q "^bookworm-backports " <<< "$$targets"; then
+    read -r release site entry < <(grep "^bookworm " <<< "$$targets")
+    key=$$(grep -o -i -m 1 "signed-by[:=] *[^] ]*" "$${entry%:*}" | sed "s/.*[:=] *//") || key=
+    echo "deb $${key:+[signed-by=$$key] }$$site bookworm-backports main" |
+      $$sudo tee /etc/apt/sources.list.d/bookworm-backports.list
+  fi
+  missing=("$${missing[@]/%catch2/catch2/bookworm-backports}")
+fi
+$$sudo apt-get update -q
+$$sudo env DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends "$${missing[@]}"
+look
+[ "$${#missing[@]}" = 0 ] || { echo "Still missing: $${missing[*]}" >&2; exit 1; }
+endef
+export DEPS
