@@ -21,17 +21,10 @@ PYTHON ?= $(firstword $(wildcard /usr/bin/python3) python3)
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 MAKEFLAGS += --no-builtin-rules --no-builtin-variables --no-print-directory
+export PYTHONDONTWRITEBYTECODE := 1
 .DELETE_ON_ERROR:
 .SUFFIXES:
 .SECONDARY:
-
-# The order of the chapters in the book. A chapter that is not named here is
-# put at the end of the group of operators, or of the tests.
-GROUPS := pipeline foundation gaussian doors tests
-CHAPTERS_pipeline := pipeline weaving
-CHAPTERS_foundation := core parallel device progress files
-CHAPTERS_gaussian := gaussian_poles gaussian_lines gaussian_cpu gaussian_gpu gaussian
-CHAPTERS_doors := tool demo bench
 
 # ---------------------------------------------------------------------------
 # The targets that people type.
@@ -109,13 +102,20 @@ else
     $(shell touch -c -d @0 $(wildcard $(STAMPS)))
     SOURCES :=
   endif
-  include $(STAMPS)
+  include $(STAMPS) build/manual/names.mk
 endif
 endif
 
 build/tangle/%.mk: %.nw $(BOOTSTRAP)
 	@echo "tangle $<"
 	@$(PYTHON) $(BOOTSTRAP) $< $@
+
+# The names that chapters share with each other, for weaving, keep their file's
+# time in the same way.
+build/manual/names.mk: $(STAMPS) $(if $(wildcard build/manual/names),,FORCE)
+	@mkdir -p $(@D)
+	@$(PYTHON) generated/scripts/public_names.py build/manual/names $(CHAPTERS)
+	@touch $@
 
 # The driver is tangled plainly; if that fails, the last one says at which line.
 BOOTSTRAP_SCRIPTS := chapters.py lines.awk tangle.py
@@ -330,7 +330,7 @@ export ASAN_OPTIONS ?= protect_shadow_gap=0
 export UBSAN_OPTIONS ?= print_stacktrace=1
 
 test: build
-	@PYTHONDONTWRITEBYTECODE=1 $(PYTHON) generated/scripts/run_tests.py \
+	@$(PYTHON) generated/scripts/run_tests.py \
 	  --filter='$(TESTS)' --report $(O)/tests.xml \
 	  $(TEST_BINARY:%=--binary %) $(PYTHON_TESTS)
 
@@ -365,53 +365,28 @@ build/figures/%.drawn: $(O)/figures/%
 	if [ "$$(cat $@ 2>/dev/null)" != "$$sum" ]; then \
 	  echo "draw $*"; $< build/figures; fi; echo "$$sum" > $@
 
-stems = $(filter-out $(1),$(2))
-KNOWN := $(foreach g,$(GROUPS),$(CHAPTERS_$(g)))
-WEB := $(patsubst web/%.nw,%,$(filter web/%,$(CHAPTERS)))
-VERIFIED := $(patsubst tests/%.nw,%,$(filter tests/%,$(CHAPTERS)))
-CHAPTERS_gaussian += $(filter-out $(KNOWN),$(WEB))
-ORDER := $(foreach g,$(GROUPS),$(CHAPTERS_$(g)))
-CHAPTERS_tests := $(filter $(VERIFIED),$(ORDER:%=%_test))
-CHAPTERS_tests += $(filter-out $(CHAPTERS_tests),$(VERIFIED))
-
-define newline
-
-
-endef
-includes = $(foreach c,$(filter $(WEB) $(VERIFIED),$(1)),\include{$(c)}$(newline))
-$(shell mkdir -p build/tex)
-$(foreach g,$(GROUPS),$(call remember,build/tex/part-$(g).tex,$(call includes,$(CHAPTERS_$(g)))))
-$(call remember,build/tex/chapters.tex,$(call includes,$(ORDER) $(CHAPTERS_tests)))
-PARTS := $(GROUPS:%=build/tex/part-%.tex) build/tex/chapters.tex
-
-build/tex/noweb.sty:
+build/manual/noweb.sty:
 	@iconv -f latin1 -t utf8 $$(kpsewhich noweb.sty) > $@
 
-# Every chapter's identifiers, so that each chapter links to all of them.
-build/tex/all.defs: $(STAMPS:.mk=.defs) build/tex/chapters.tex
-	@sort -u $(filter %.defs,$^) > $@
+SCRIPT := $(PYTHON) generated/scripts
+WOVEN := $(CHAPTERS:%.nw=build/manual/%.tex)
+$(shell mkdir -p build/manual/web build/manual/tests)
+build/manual/%.tex: %.nw build/manual/names $(W)/scripts/weave_filter.py
+	@echo "weave $<"
+	@noweave -n -indexfrom build/manual/names \
+	  -filter "$(SCRIPT)/weave_filter.py build/manual/names" $< > $@
 
-COLOUR := $(filter scripts/weave_colour.py,$(SOURCES))
-define weave
-@echo "weave $<"
-@noweave -n -indexfrom build/tex/all.defs \
-  $(COLOUR:%=-filter "$(PYTHON) generated/%") $< > $@
-endef
-build/tex/%.tex: web/%.nw build/tex/all.defs $(COLOUR:%=$(W)/%)
-	$(weave)
-build/tex/%.tex: tests/%.nw build/tex/all.defs $(COLOUR:%=$(W)/%)
-	$(weave)
-
-WOVEN := $(patsubst %,build/tex/%.tex,$(WEB) $(VERIFIED))
-build/manual.pdf: $(WOVEN) $(PARTS) build/tex/noweb.sty $(FIGURES) \
-  $(wildcard tex/*) $(W)/scripts/typeset.py
-	@$(PYTHON) generated/scripts/typeset.py tex/manual.tex build/tex $@ $(CHAPTERS)
+build/manual.pdf: $(WOVEN) build/manual/noweb.sty $(FIGURES) $(wildcard tex/*) \
+  $(W)/scripts/collect.py $(W)/scripts/typeset.py
+	@$(SCRIPT)/collect.py build/manual tex/manual.tex $(CHAPTERS)
+	@$(SCRIPT)/typeset.py build/manual tex $@
 
 manual: build/manual.pdf
 
 lint: tangle
-	@$(PYTHON) generated/scripts/lint.py $(CHAPTERS)
+	@$(SCRIPT)/lint.py $(CHAPTERS)
 	@$(MAKE) manual
+	@$(SCRIPT)/manual_log.py build/manual
 
 ifeq ($(TANGLE),no)
 all: build
