@@ -435,7 +435,6 @@ g++                       : command -v g++
 pkg-config                : command -v pkg-config
 noweb                     : command -v notangle
 python3                   : command -v python3
-python3-pygments          : $(PYTHON) -c "import pygments"
 libfmt-dev                : pkg-config --exists fmt
 libpng-dev                : pkg-config --exists libpng
 libtiff-dev               : pkg-config --exists libtiff-4
@@ -449,10 +448,7 @@ entr                      : command -v entr
 poppler-utils             : command -v pdftotext
 texlive-luatex            : command -v lualatex
 texlive-latex-recommended : kpsewhich scrbook.cls unicode-math.sty
-texlive-latex-extra       : kpsewhich tcolorbox.sty
 texlive-pictures          : kpsewhich pgfplots.sty
-texlive-bibtex-extra      : kpsewhich biblatex.sty
-biber                     : command -v biber
 fonts-texgyre             : kpsewhich texgyrepagella-regular.otf
 fonts-texgyre-math        : kpsewhich texgyrepagella-math.otf
 fonts-jetbrains-mono      : test -d /usr/share/fonts/truetype/jetbrains-mono
