@@ -202,7 +202,7 @@ else
 endif
 TEST_OPTIMISE ?= $(OPTIMISE)
 
-CXX_FLAGS := -std=c++20 -Igenerated -fopenmp -Wall -Wextra -Wpedantic -Wno-stringop-overflow \
+CXX_FLAGS := -std=c++20 -Igenerated -fopenmp -Wall -Wextra -Wpedantic -Wno-stringop-overflow -Wno-restrict \
   $(DEFINES) $(LIB_CFLAGS) $(INSTRUMENT)
 SIMD_FLAGS := $(if $(filter debug coverage,$(CONFIG)),$(OPTIMISE),-O3 -g) \
   -ffp-contract=fast -Wno-psabi
