@@ -153,7 +153,7 @@ ifneq ($(LINKED),)
 endif
 define look_for
 ifeq ($(filter $(1),$(FOUND)),)
-  ifneq ($(call try,$(2),yes),)
+  ifneq ($$(call try,$(2),yes),)
     FOUND += $(1)
     $(4) += $(3)
   endif
@@ -435,6 +435,7 @@ g++                       : command -v g++
 pkg-config                : command -v pkg-config
 noweb                     : command -v notangle
 python3                   : command -v python3
+python3-scipy             : $(PYTHON) -c "import numpy, scipy"
 libfmt-dev                : pkg-config --exists fmt
 libpng-dev                : pkg-config --exists libpng
 libtiff-dev               : pkg-config --exists libtiff-4
@@ -473,18 +474,20 @@ if [ "$$(id -u)" != 0 ]; then
   command -v sudo > /dev/null || { echo "Please install these as root." >&2; exit 1; }
   sudo=sudo
 fi
-# Debian 12 has Catch2 2; version 3 is in backports, on the same mirror.
-targets=$$(apt-get indextargets --format '$$(RELEASE) $$(SITE) $$(SOURCESENTRY)' 'Identifier: Packages')
+# Debian 12 has Catch2 2; version 3 is in backports, on the mirror that the
+# machine's own entry for Debian 12 names, and signed by the same key.
+backports=/etc/apt/sources.list.d/bookworm-backports.list
 if [ "$$VERSION_ID" = 12 ] && [[ " $${missing[*]} " == *" catch2 "* ]]; then
+  targets=$$(apt-get indextargets --no-release-info \
+    --format '$$(RELEASE) $$(SITE) $$(SOURCESENTRY)' 'Identifier: Packages')
   if ! grep -q "^bookworm-backports " <<< "$$targets"; then
-    read -r release site entry < <(grep "^bookworm " <<< "$$targets")
+    read -r release site entry < <(grep -E "^(bookworm|stable|oldstable) " <<< "$$targets")
     key=$$(grep -o -i -m 1 "signed-by[:=] *[^] ]*" "$${entry%:*}" | sed "s/.*[:=] *//") || key=
-    echo "deb $${key:+[signed-by=$$key] }$$site bookworm-backports main" |
-      $$sudo tee /etc/apt/sources.list.d/bookworm-backports.list
+    echo "deb $${key:+[signed-by=$$key] }$$site bookworm-backports main" | $$sudo tee $$backports
   fi
   missing=("$${missing[@]/%catch2/catch2/bookworm-backports}")
 fi
-$$sudo apt-get update -q
+$$sudo apt-get update -q || echo "apt-get update complained; going on." >&2
 $$sudo env DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends "$${missing[@]}"
 look
 [ "$${#missing[@]}" = 0 ] || { echo "Still missing: $${missing[*]}" >&2; exit 1; }
