@@ -141,7 +141,8 @@ space := $(empty) $(empty)
 
 # Libraries: fmt and CLI11 must be there; the formats of files may be missing.
 # A header found without pkg-config is linked by the library's usual name.
-try = $(if $(shell echo '\#include <$(1)>' | $(CXX) -std=c++20 -E -x c++ - \
+hash := \#
+try = $(if $(shell echo '$(hash)include <$(1)>' | $(CXX) -std=c++20 -E -x c++ - \
   >/dev/null 2>&1 && echo yes),$(2))
 PACKAGES := fmt libpng libtiff-4 hdf5 fftw3 fftw3f
 FOUND := $(shell for p in $(PACKAGES) 'catch2-with-main >= 3'; do \
