@@ -144,7 +144,9 @@ space := $(empty) $(empty)
 hash := \#
 try = $(if $(shell echo '$(hash)include <$(1)>' | $(CXX) -std=c++20 -E -x c++ - \
   >/dev/null 2>&1 && echo yes),$(2))
-PACKAGES := fmt libpng libtiff-4 hdf5 fftw3 fftw3f
+HDF5 := $(or $(shell for p in hdf5 hdf5-serial; do \
+  pkg-config --exists $$p 2>/dev/null && echo $$p && break; done),hdf5)
+PACKAGES := fmt libpng libtiff-4 $(HDF5) fftw3 fftw3f
 FOUND := $(shell for p in $(PACKAGES) 'catch2-with-main >= 3'; do \
   pkg-config --exists "$$p" 2>/dev/null && echo "$${p%% *}"; done)
 LINKED := $(filter $(PACKAGES),$(FOUND))
@@ -163,7 +165,7 @@ endef
 $(eval $(call look_for,fmt,fmt/format.h,-lfmt,LIB_LIBS))
 $(eval $(call look_for,libpng,png.h,-lpng,LIB_LIBS))
 $(eval $(call look_for,libtiff-4,tiffio.h,-ltiff,LIB_LIBS))
-$(eval $(call look_for,hdf5,hdf5.h,-lhdf5,LIB_LIBS))
+$(eval $(call look_for,$(HDF5),hdf5.h,-lhdf5,LIB_LIBS))
 ifneq ($(filter catch2-with-main,$(FOUND)),)
   CATCH_LIBS := $(shell pkg-config --libs catch2-with-main)
 endif
@@ -172,13 +174,13 @@ ifeq ($(filter fmt,$(FOUND)),)
   $(error fmt is missing: run `make deps`)
 endif
 WITHOUT := $(if $(NVCC),,CUDA (no nvcc)) \
-  $(foreach l,libpng libtiff-4 hdf5,$(if $(filter $(l),$(FOUND)),,$(l)))
+  $(foreach l,libpng libtiff-4 $(HDF5),$(if $(filter $(l),$(FOUND)),,$(l)))
 need_catch = $(if $(filter catch2-with-main,$(FOUND)),,$(error Catch2 3 is missing: run `make deps`))
 
 has = $(if $(filter $(1),$(FOUND)),1,0)
 DEFINES := -DWEFT_VERSION='"$(VERSION)"' -DWEFT_HAS_CUDA=$(if $(NVCC),1,0) \
   -DWEFT_HAS_PNG=$(call has,libpng) -DWEFT_HAS_TIFF=$(call has,libtiff-4) \
-  -DWEFT_HAS_HDF5=$(call has,hdf5)
+  -DWEFT_HAS_HDF5=$(call has,$(HDF5))
 
 # Configurations, each with a folder of its own.
 O := build/$(CONFIG)
@@ -205,8 +207,7 @@ TEST_OPTIMISE ?= $(OPTIMISE)
 
 CXX_FLAGS := -std=c++20 -Igenerated -fopenmp -Wall -Wextra -Wpedantic -Wno-stringop-overflow -Wno-restrict \
   $(DEFINES) $(LIB_CFLAGS) $(INSTRUMENT)
-SIMD_FLAGS := $(if $(filter debug coverage,$(CONFIG)),$(OPTIMISE),-O3 -g) \
-  -ffp-contract=fast -Wno-psabi
+SIMD_FLAGS := $(OPTIMISE) -ffp-contract=fast -Wno-psabi
 ifneq ($(NVCC),)
   CUDA_HOME := $(patsubst %/bin/,%,$(dir $(realpath \
     $(shell command -v $(lastword $(NVCC))))))
@@ -440,7 +441,7 @@ python3-scipy             : $(PYTHON) -c "import numpy, scipy"
 libfmt-dev                : pkg-config --exists fmt
 libpng-dev                : pkg-config --exists libpng
 libtiff-dev               : pkg-config --exists libtiff-4
-libhdf5-dev               : pkg-config --exists hdf5
+libhdf5-dev               : pkg-config --exists hdf5 || pkg-config --exists hdf5-serial
 libfftw3-dev              : pkg-config --exists fftw3 fftw3f
 libcli11-dev              : test -e /usr/include/CLI/CLI.hpp
 catch2                    : pkg-config --atleast-version=3 catch2-with-main
