@@ -21,6 +21,10 @@ PYTHON ?= $(firstword $(wildcard /usr/bin/python3) python3)
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 MAKEFLAGS += --no-builtin-rules --no-builtin-variables --no-print-directory
+# As many jobs as there are processors, unless the command line says otherwise.
+ifeq ($(MAKELEVEL),0)
+MAKEFLAGS += -j$(shell nproc)
+endif
 export PYTHONDONTWRITEBYTECODE := 1
 .DELETE_ON_ERROR:
 .SUFFIXES:
