@@ -65,7 +65,7 @@ clean:
 # Goals that change what make has read stand alone: with others beside them,
 # each goal gets a make of its own, in the order given.
 GOALS := $(or $(MAKECMDGOALS),all)
-ALONE := help deps clean component
+ALONE := help deps clean component watch
 ifneq ($(and $(filter $(ALONE),$(GOALS)),$(filter-out $(ALONE),$(GOALS))),)
 .NOTPARALLEL:
 .PHONY: $(GOALS)
@@ -410,19 +410,16 @@ endif
 # ---------------------------------------------------------------------------
 # Working on chapters.
 
-WATCHED = $(wildcard Makefile web/*.nw tests/*.nw tex/*)
+# Once a second, look for a file that is newer than the last time.
+GOAL ?= build
 watch:
-	@echo "Making '$(or $(GOAL),build)' whenever a file is saved; stop with ^C."
-	@if command -v entr > /dev/null; then \
-	  while true; do ls $(WATCHED) | entr -d $(MAKE) $(or $(GOAL),build) || true; done; \
-	else \
-	  mkdir -p build; touch -d @0 build/watched; \
-	  while sleep 1; do \
-	    if [ -n "$$(find $(sort $(dir $(WATCHED))) -maxdepth 1 -newer build/watched)" ]; then \
-	      touch build/watched; $(MAKE) $(or $(GOAL),build) || true; \
-	    fi; \
-	  done; \
-	fi
+	@echo "make $(GOAL) whenever a chapter is saved; stop with ^C"
+	@mkdir -p build; touch -d @0 build/watched
+	@while sleep 1; do \
+	  if [ -n "$$(find Makefile web tests tex -newer build/watched)" ]; then \
+	    touch build/watched; $(MAKE) $(GOAL) || true; \
+	  fi; \
+	done
 
 ifeq ($(SEPARATE),)
 component:
@@ -451,7 +448,6 @@ libcli11-dev              : test -e /usr/include/CLI/CLI.hpp
 catch2                    : pkg-config --atleast-version=3 catch2-with-main
 clang-format              : command -v clang-format
 codespell                 : command -v codespell
-entr                      : command -v entr
 poppler-utils             : command -v pdftotext
 texlive-luatex            : command -v lualatex
 texlive-latex-recommended : kpsewhich scrbook.cls unicode-math.sty
