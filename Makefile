@@ -211,7 +211,8 @@ TEST_OPTIMISE ?= $(OPTIMISE)
 
 CXX_FLAGS := -std=c++20 -Igenerated -fopenmp -Wall -Wextra -Wpedantic -Wno-stringop-overflow -Wno-restrict \
   $(DEFINES) $(LIB_CFLAGS) $(INSTRUMENT)
-SIMD_FLAGS := $(OPTIMISE) -ffp-contract=fast -Wno-psabi
+# Line numbers are enough here: tracking variables takes as long as compiling.
+SIMD_FLAGS := $(OPTIMISE) -g1 -ffp-contract=fast -Wno-psabi
 ifneq ($(NVCC),)
   CUDA_HOME := $(patsubst %/bin/,%,$(dir $(realpath \
     $(shell command -v $(lastword $(NVCC))))))
