@@ -150,7 +150,7 @@ try = $(if $(shell echo '$(hash)include <$(1)>' | $(CXX) -std=c++20 -E -x c++ - 
   >/dev/null 2>&1 && echo yes),$(2))
 HDF5 := $(or $(shell for p in hdf5 hdf5-serial; do \
   pkg-config --exists $$p 2>/dev/null && echo $$p && break; done),hdf5)
-PACKAGES := fmt libpng libtiff-4 $(HDF5) fftw3 fftw3f
+PACKAGES := fmt libpng libtiff-4 $(HDF5)
 FOUND := $(shell for p in $(PACKAGES) 'catch2-with-main >= 3'; do \
   pkg-config --exists "$$p" 2>/dev/null && echo "$${p%% *}"; done)
 LINKED := $(filter $(PACKAGES),$(FOUND))
@@ -444,7 +444,6 @@ libfmt-dev                : pkg-config --exists fmt
 libpng-dev                : pkg-config --exists libpng
 libtiff-dev               : pkg-config --exists libtiff-4
 libhdf5-dev               : pkg-config --exists hdf5 || pkg-config --exists hdf5-serial
-libfftw3-dev              : pkg-config --exists fftw3 fftw3f
 libcli11-dev              : test -e /usr/include/CLI/CLI.hpp
 catch2                    : pkg-config --atleast-version=3 catch2-with-main
 clang-format              : command -v clang-format
