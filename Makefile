@@ -253,7 +253,7 @@ LIBRARY := $(if $(LIB_OBJECTS),$(O)/libweft.a)
 TOOL := $(if $(TOOL_OBJECTS),$(O)/weft build/weft)
 TEST_BINARY := $(if $(TEST_OBJECTS),$(O)/weft_tests)
 
-$(shell mkdir -p $(addprefix $(O)/,lib tool tests bench demo figures))
+$(shell mkdir -p $(addprefix $(O)/,lib loom tool tests bench demo figures))
 
 # One command a kind of source: the rules and compile_commands.json use it.
 cxx_optimise = $(if $(filter tests/%,$(1)),$(TEST_OPTIMISE),$(OPTIMISE))
