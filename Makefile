@@ -17,6 +17,8 @@ CUDA_ARCHS ?= 80 90
 CXX := $(if $(filter default undefined,$(origin CXX)),g++,$(CXX))
 NVCC ?= $(firstword $(shell command -v nvcc) $(wildcard /usr/local/cuda/bin/nvcc))
 PYTHON ?= $(firstword $(wildcard /usr/bin/python3) python3)
+# Where the tests run their kernels: on the card if there is one, else on the loom.
+DEVICE ?= $(if $(and $(NVCC),$(wildcard /dev/nvidiactl /dev/nvhost-gpu /dev/dxg)),cuda,loom)
 
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
@@ -57,7 +59,7 @@ help: ## list the targets and the variables
 	  awk -F'|' '{ printf "  make %-10s %s\n", $$1, $$2 }'
 	@echo
 	@echo "  CONFIG=release|debug|sanitize|coverage   TANGLE=no   LINES=exact"
-	@echo "  CUDA_ARCHS='80 90'   NVCC= (no CUDA)   CXX=   CXXFLAGS=   PREFIX="
+	@echo "  DEVICE=cuda|loom   CUDA_ARCHS='80 90'   NVCC= (no CUDA)   CXX=   CXXFLAGS=   PREFIX="
 
 clean:
 	rm -rf generated build
@@ -179,6 +181,19 @@ ifeq ($(filter fmt,$(FOUND)),)
 endif
 WITHOUT := $(if $(NVCC),,CUDA (no nvcc)) \
   $(foreach l,libpng libtiff-4 $(HDF5),$(if $(filter $(l),$(FOUND)),,$(l)))
+
+# The loom weaves with Boost.Context, and transforms with FFTW where it is.
+ifeq ($(DEVICE),loom)
+  ifeq ($(call try,boost/context/detail/fcontext.hpp,yes),)
+    need_boost = $(error Boost.Context is missing: run `make deps`)
+  endif
+  HAS_FFTW := $(if $(call try,fftw3.h,yes),1,0)
+  LOOM_LIBS := -lboost_context $(if $(filter 1,$(HAS_FFTW)),-lfftw3 -lfftw3f) -lpthread
+else ifneq ($(DEVICE),cuda)
+  $(error DEVICE=$(DEVICE) is unknown: cuda or loom)
+else ifeq ($(NVCC),)
+  $(error DEVICE=cuda needs nvcc)
+endif
 need_catch = $(if $(filter catch2-with-main,$(FOUND)),,$(error Catch2 3 is missing: run `make deps`))
 
 has = $(if $(filter $(1),$(FOUND)),1,0)
@@ -211,6 +226,13 @@ TEST_OPTIMISE ?= $(OPTIMISE)
 
 CXX_FLAGS := -std=c++20 -Igenerated -fopenmp -Wall -Wextra -Wpedantic -Wno-stringop-overflow -Wno-restrict \
   $(DEFINES) $(LIB_CFLAGS) $(INSTRUMENT)
+# On the loom, CUDA's headers are the loom's. Kernels report each access, by the
+# calls that the thread sanitizer would get, unless another sanitizer watches.
+LOOM_FLAGS := $(filter-out -DWEFT_HAS_CUDA=%,$(CXX_FLAGS)) -Igenerated/loom \
+  -DWEFT_HAS_CUDA=1 -DWEFT_LOOM=1 -DWEFT_HAS_FFTW=$(HAS_FFTW)
+LOOM_WATCH := $(if $(filter sanitize,$(CONFIG)),,-fsanitize=thread \
+  --param=tsan-instrument-func-entry-exit=0 -fsanitize=bounds)
+LOOM_OPTIMISE := $(if $(filter debug coverage,$(CONFIG)),$(OPTIMISE),-O1 -g) -ffp-contract=off
 # Line numbers are enough here: tracking variables takes as long as compiling.
 SIMD_FLAGS := $(OPTIMISE) -g1 -ffp-contract=fast -Wno-psabi
 ifneq ($(NVCC),)
@@ -231,27 +253,32 @@ ON_X86 := $(filter x86_64,$(shell uname -m))
 ISAS := $(if $(ON_X86),1 3 4,1)
 MARCH_1 := $(if $(ON_X86),-march=x86-64)
 MARCH_3 := -march=x86-64-v3
+# A fused multiply-add is an instruction there, where the processor has it.
+LOOM_MARCH := $(if $(and $(ON_X86),$(shell grep -m 1 -w fma /proc/cpuinfo)),$(MARCH_3))
 MARCH_4 := -march=x86-64-v4
 
 LIB_SOURCES := $(filter lib/%.cpp,$(SOURCES))
 SIMD := $(filter %_simd.cpp,$(LIB_SOURCES))
 STUBS := $(filter %_stub.cpp,$(LIB_SOURCES))
 PLAIN := $(filter-out $(SIMD) $(STUBS),$(LIB_SOURCES))
-DEVICE := $(if $(NVCC),$(filter lib/%.cu,$(SOURCES)),$(STUBS))
+GPU_SOURCES := $(if $(NVCC),$(filter lib/%.cu,$(SOURCES)),$(STUBS))
 object = $(patsubst %,$(O)/%.o,$(1))
-LIB_OBJECTS := $(call object,$(PLAIN) $(DEVICE)) \
+LIB_OBJECTS := $(call object,$(PLAIN) $(GPU_SOURCES)) \
   $(foreach i,$(ISAS),$(SIMD:%.cpp=$(O)/%.isa$(i).o))
 TOOL_OBJECTS := $(call object,$(filter tool/%.cpp,$(SOURCES)))
-TEST_OBJECTS := $(call object,$(filter tests/%_test.cpp,$(SOURCES)) \
-  $(if $(NVCC),$(filter tests/%_test.cu,$(SOURCES))))
+ON := $(if $(filter loom,$(DEVICE)),.loom)
+TEST_SOURCES := $(filter tests/%_test.cpp tests/%_test.cu,$(SOURCES))
+TEST_OBJECTS := $(TEST_SOURCES:%=$(O)/%$(ON).o)
+LOOM_OBJECTS := $(if $(ON),$(patsubst %,$(O)/%.loom.o,\
+  $(filter loom/%.cpp lib/%.cu,$(SOURCES))))
 PROGRAMS := $(patsubst %.cpp,$(O)/%,\
   $(filter bench/%.cpp demo/%.cpp figures/%.cpp,$(SOURCES)))
-OBJECTS := $(LIB_OBJECTS) $(TOOL_OBJECTS) $(TEST_OBJECTS) \
+OBJECTS := $(LIB_OBJECTS) $(TOOL_OBJECTS) $(TEST_OBJECTS) $(LOOM_OBJECTS) \
   $(PROGRAMS:%=%.cpp.o)
 
 LIBRARY := $(if $(LIB_OBJECTS),$(O)/libweft.a)
 TOOL := $(if $(TOOL_OBJECTS),$(O)/weft build/weft)
-TEST_BINARY := $(if $(TEST_OBJECTS),$(O)/weft_tests)
+TEST_BINARY := $(if $(TEST_OBJECTS),$(O)/weft_tests$(subst .,_,$(ON)))
 
 $(shell mkdir -p $(addprefix $(O)/,lib loom tool tests bench demo figures))
 
@@ -259,12 +286,15 @@ $(shell mkdir -p $(addprefix $(O)/,lib loom tool tests bench demo figures))
 cxx_optimise = $(if $(filter tests/%,$(1)),$(TEST_OPTIMISE),$(OPTIMISE))
 compile_cpp = $(CXX) $(CXX_FLAGS) $(cxx_optimise) $(CXXFLAGS) -c generated/$(1)
 compile_cu = $(NVCC) $(NVCC_FLAGS) $(NVCCFLAGS) -c generated/$(1)
+compile_loom = $(CXX) $(LOOM_FLAGS) $(if $(filter %.cu,$(1)),\
+  $(LOOM_WATCH) $(LOOM_MARCH) $(LOOM_OPTIMISE),$(cxx_optimise)) \
+  $(CXXFLAGS) -x c++ -c generated/$(1)
 compile_simd = $(CXX) $(CXX_FLAGS) $(SIMD_FLAGS) $(MARCH_$(2)) \
   -DWEFT_ISA=$(2) $(CXXFLAGS) -c generated/$(1)
 
 # Objects are made again when these flags change.
 $(call remember,$(O)/flags,$(call compile_cpp,tests/) $(OPTIMISE) \
-  $(call compile_cu) $(call compile_simd,,1))
+  $(call compile_cu) $(call compile_simd,,1) $(if $(ON),$(call compile_loom,x.cu)))
 $(call remember,$(O)/objects,$(OBJECTS))
 
 # An object depends on its sources without line directives, which is why the
@@ -278,6 +308,11 @@ $(O)/%.cpp.o: $(W)/%.cpp $(O)/flags
 $(O)/%.cu.o: $(W)/%.cu $(O)/flags
 	$(if $(filter tests/%,$*),$(need_catch))@echo "compile $*.cu"
 	@$(call compile_cu,$*.cu) $(note_headers)
+
+# On the loom, CUDA sources are C++, read by the host's compiler.
+$(O)/%.loom.o: $(W)/% $(O)/flags
+	$(if $(filter tests/%,$*),$(need_catch))$(need_boost)@echo "compile $* for the loom"
+	@$(call compile_loom,$*) $(note_headers)
 
 define simd_rule
 $(O)/%.isa$(1).o: $(W)/%.cpp $(O)/flags
@@ -297,9 +332,9 @@ $(O)/weft: $(TOOL_OBJECTS) $(LIBRARY) $(O)/objects
 	@echo "link $@"
 	@$(link)
 
-$(O)/weft_tests: $(TEST_OBJECTS) $(LIBRARY) $(O)/objects
+$(O)/weft_tests $(O)/weft_tests_loom: $(TEST_OBJECTS) $(LOOM_OBJECTS) $(LIBRARY) $(O)/objects
 	@echo "link $@"
-	@$(call link,$(CATCH_LIBS))
+	@$(call link,$(CATCH_LIBS) $(if $(ON),$(LOOM_LIBS)))
 
 $(PROGRAMS): $(O)/%: $(O)/%.cpp.o $(LIBRARY)
 	@echo "link $@"
@@ -448,6 +483,9 @@ libcli11-dev              : test -e /usr/include/CLI/CLI.hpp
 catch2                    : pkg-config --atleast-version=3 catch2-with-main
 clang-format              : command -v clang-format
 codespell                 : command -v codespell
+libboost-context-dev      : test -e /usr/include/boost/context/detail/fcontext.hpp
+libfftw3-dev              : pkg-config --exists fftw3
+binutils                  : command -v addr2line
 poppler-utils             : command -v pdftotext
 texlive-luatex            : command -v lualatex
 texlive-latex-recommended : kpsewhich scrbook.cls unicode-math.sty
