@@ -332,7 +332,12 @@ $(O)/weft: $(TOOL_OBJECTS) $(LIBRARY) $(O)/objects
 	@echo "link $@"
 	@$(link)
 
-$(O)/weft_tests $(O)/weft_tests_loom: $(TEST_OBJECTS) $(LOOM_OBJECTS) $(LIBRARY) $(O)/objects
+# Functions that many files define, such as those of strings, come from the file
+# that is linked first: one of those that are not watched.
+WATCHED := %.cu.loom.o
+$(O)/weft_tests $(O)/weft_tests_loom: \
+  $(filter-out $(WATCHED),$(TEST_OBJECTS) $(LOOM_OBJECTS)) \
+  $(filter $(WATCHED),$(TEST_OBJECTS) $(LOOM_OBJECTS)) $(LIBRARY) $(O)/objects
 	@echo "link $@"
 	@$(call link,$(CATCH_LIBS) $(if $(ON),$(LOOM_LIBS)))
 
