@@ -243,7 +243,8 @@ ifneq ($(NVCC),)
   NEWEST := $(lastword $(CUDA_ARCHS))
   GENCODE := $(foreach a,$(CUDA_ARCHS),-gencode arch=compute_$(a),code=sm_$(a)) \
     -gencode arch=compute_$(NEWEST),code=compute_$(NEWEST)
-  NVCC_FLAGS := -std=c++20 -Igenerated $(GENCODE) $(CUDA_OPTIMISE) \
+  # Products and sums are fused where a kernel says fma, and nowhere else.
+  NVCC_FLAGS := -std=c++20 -Igenerated $(GENCODE) $(CUDA_OPTIMISE) -fmad=false \
     $(DEFINES) $(LIB_CFLAGS) -Xcompiler \
     $(subst $(space),$(comma),$(strip -fopenmp -Wall -Wextra $(INSTRUMENT)))
 endif
