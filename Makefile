@@ -359,7 +359,7 @@ escaped = $(subst ",\",$(subst \,\\,$(1)))
 entry = {"directory": "$(CURDIR)", "file": "generated/$(1)", "command": "$(call escaped,$(2))"}
 entries = $(foreach s,$(PLAIN) $(filter tool/%.cpp tests/%.cpp bench/%.cpp demo/%.cpp figures/%.cpp,$(SOURCES)),$(call entry,$(s),$(call compile_cpp,$(s)))@) \
   $(foreach s,$(SIMD),$(call entry,$(s),$(call compile_simd,$(s),$(lastword $(ISAS))))@) \
-  $(if $(NVCC),$(foreach s,$(filter %.cu,$(SOURCES)),$(call entry,$(s),$(call compile_cu,$(s)))@))
+  $(foreach s,$(filter %.cu,$(SOURCES)),$(call entry,$(s),$(if $(NVCC),$(call compile_cu,$(s)),$(call compile_loom,$(s))))@)
 build/compile_commands.json: $(O)/flags $(O)/objects
 	$(file >$@.new,$(entries))
 	@(echo '['; sed 's/@ *{/,\n{/g; s/@ *$$//' $@.new; echo ']') > $@; rm $@.new
@@ -375,6 +375,10 @@ ifneq ($(CONFIG),release)
   PYTHON_TESTS := $(filter-out %/pipeline_test.py,$(PYTHON_TESTS))
 endif
 export WEFT_BUILD := $(O)
+# Sanitized kernels run in one order, for time: the others are for two.
+ifeq ($(CONFIG),sanitize)
+export WEFT_LOOM_ORDERS ?= 1
+endif
 export ASAN_OPTIONS ?= protect_shadow_gap=0
 export UBSAN_OPTIONS ?= print_stacktrace=1
 
