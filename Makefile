@@ -347,6 +347,13 @@ $(PROGRAMS): $(O)/%: $(O)/%.cpp.o $(LIBRARY)
 	@echo "link $@"
 	@$(link)
 
+# A tool that takes the loom for a card, for the tests.
+LOOM_TOOL := $(if $(and $(ON),$(TOOL_OBJECTS)),$(O)/weft_loom)
+$(O)/weft_loom: $(TOOL_OBJECTS) $(filter-out $(WATCHED),$(LOOM_OBJECTS)) \
+  $(filter $(WATCHED),$(LOOM_OBJECTS)) $(LIBRARY) $(O)/objects
+	@echo "link $@"
+	@$(call link,$(LOOM_LIBS))
+
 # build/weft is the tool of the configuration that was built last.
 ifneq ($(shell readlink build/weft),$(CONFIG)/weft)
 .PHONY: build/weft
@@ -364,7 +371,7 @@ build/compile_commands.json: $(O)/flags $(O)/objects
 	$(file >$@.new,$(entries))
 	@(echo '['; sed 's/@ *{/,\n{/g; s/@ *$$//' $@.new; echo ']') > $@; rm $@.new
 
-build: $(LIBRARY) $(TOOL) $(TEST_BINARY) $(PROGRAMS) build/compile_commands.json
+build: $(LIBRARY) $(TOOL) $(LOOM_TOOL) $(TEST_BINARY) $(PROGRAMS) build/compile_commands.json
 
 # ---------------------------------------------------------------------------
 # Testing, and the programs that other chapters bring.
@@ -375,6 +382,7 @@ ifneq ($(CONFIG),release)
   PYTHON_TESTS := $(filter-out %/pipeline_test.py,$(PYTHON_TESTS))
 endif
 export WEFT_BUILD := $(O)
+export WEFT_LOOM_TOOL := $(LOOM_TOOL)
 # Sanitized kernels run in one order, for time: the others are for two.
 ifeq ($(CONFIG),sanitize)
 export WEFT_LOOM_ORDERS ?= 1
