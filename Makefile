@@ -383,10 +383,8 @@ ifneq ($(CONFIG),release)
 endif
 export WEFT_BUILD := $(O)
 export WEFT_LOOM_TOOL := $(LOOM_TOOL)
-# Sanitized kernels run in one order, for time: the others are for two.
-ifeq ($(CONFIG),sanitize)
-export WEFT_LOOM_ORDERS ?= 1
-endif
+# Orders in which the loom runs each kernel: the natural one, then shuffled ones.
+export WEFT_LOOM_ORDERS ?= $(if $(filter sanitize,$(CONFIG)),1,3)
 export ASAN_OPTIONS ?= protect_shadow_gap=0
 export UBSAN_OPTIONS ?= print_stacktrace=1
 
