@@ -211,7 +211,7 @@ else ifeq ($(CONFIG),debug)
   OPTIMISE := -Og -g3
   CUDA_OPTIMISE := -O0 -g -G
 else ifeq ($(CONFIG),sanitize)
-  INSTRUMENT := -fsanitize=address,undefined -fno-sanitize-recover=all \
+  INSTRUMENT := -fsanitize=address -fsanitize=undefined -fno-sanitize-recover=all \
     -fno-omit-frame-pointer
   OPTIMISE := -O1 -g
   CUDA_OPTIMISE := -O1 -g -lineinfo
