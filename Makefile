@@ -229,7 +229,8 @@ CXX_FLAGS := -std=c++20 -Igenerated -fopenmp -Wall -Wextra -Wpedantic -Wno-strin
 # On the loom, CUDA's headers are the loom's. Kernels report each access, by the
 # calls that the thread sanitizer would get, unless another sanitizer watches.
 LOOM_FLAGS := $(filter-out -DWEFT_HAS_CUDA=%,$(CXX_FLAGS)) -Igenerated/loom \
-  -DWEFT_HAS_CUDA=1 -DWEFT_LOOM=1 -DWEFT_HAS_FFTW=$(HAS_FFTW) -Wno-psabi
+  -DWEFT_HAS_CUDA=1 -DWEFT_LOOM=1 -DWEFT_HAS_FFTW=$(HAS_FFTW) \
+  -Wno-psabi -Wno-subobject-linkage
 LOOM_WATCH := $(if $(filter sanitize,$(CONFIG)),,-fsanitize=thread \
   --param=tsan-instrument-func-entry-exit=0 -fsanitize=bounds)
 LOOM_OPTIMISE := $(if $(filter debug coverage,$(CONFIG)),$(OPTIMISE),-O1 -g) -ffp-contract=off
