@@ -276,8 +276,10 @@ LOOM_OBJECTS := $(if $(ON),$(patsubst %,$(O)/%.loom.o,\
   $(filter loom/%.cpp lib/%.cu,$(SOURCES))))
 PROGRAMS := $(patsubst %.cpp,$(O)/%,\
   $(filter bench/%.cpp demo/%.cpp figures/%.cpp,$(SOURCES)))
+LOOM_BENCH_OBJECTS := $(if $(ON),$(patsubst %,$(O)/%.loom.o,\
+  $(filter bench/%.cpp,$(SOURCES))))
 OBJECTS := $(LIB_OBJECTS) $(TOOL_OBJECTS) $(TEST_OBJECTS) $(LOOM_OBJECTS) \
-  $(PROGRAMS:%=%.cpp.o)
+  $(PROGRAMS:%=%.cpp.o) $(LOOM_BENCH_OBJECTS)
 
 LIBRARY := $(if $(LIB_OBJECTS),$(O)/libweft.a)
 TOOL := $(if $(TOOL_OBJECTS),$(O)/weft build/weft)
@@ -348,9 +350,12 @@ $(PROGRAMS): $(O)/%: $(O)/%.cpp.o $(LIBRARY)
 	@echo "link $@"
 	@$(link)
 
-# A tool that takes the loom for a card, for the tests.
+# A tool and benchmarks that take the loom for a card, for the tests.
 LOOM_TOOL := $(if $(and $(ON),$(TOOL_OBJECTS)),$(O)/weft_loom)
-$(O)/weft_loom: $(TOOL_OBJECTS) $(filter-out $(WATCHED),$(LOOM_OBJECTS)) \
+LOOM_BENCH := $(LOOM_BENCH_OBJECTS:.cpp.loom.o=_loom)
+$(O)/weft_loom: $(TOOL_OBJECTS)
+$(LOOM_BENCH): %_loom: %.cpp.loom.o
+$(O)/weft_loom $(LOOM_BENCH): $(filter-out $(WATCHED),$(LOOM_OBJECTS)) \
   $(filter $(WATCHED),$(LOOM_OBJECTS)) $(LIBRARY) $(O)/objects
 	@echo "link $@"
 	@$(call link,$(LOOM_LIBS))
@@ -372,7 +377,7 @@ build/compile_commands.json: $(O)/flags $(O)/objects
 	$(file >$@.new,$(entries))
 	@(echo '['; sed 's/@ *{/,\n{/g; s/@ *$$//' $@.new; echo ']') > $@; rm $@.new
 
-build: $(LIBRARY) $(TOOL) $(LOOM_TOOL) $(TEST_BINARY) $(PROGRAMS) build/compile_commands.json
+build: $(LIBRARY) $(TOOL) $(LOOM_TOOL) $(LOOM_BENCH) $(TEST_BINARY) $(PROGRAMS) build/compile_commands.json
 
 # ---------------------------------------------------------------------------
 # Testing, and the programs that other chapters bring.
