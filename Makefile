@@ -394,8 +394,11 @@ export WEFT_LOOM_ORDERS ?= $(if $(filter sanitize,$(CONFIG)),1,3)
 export ASAN_OPTIONS ?= protect_shadow_gap=0
 export UBSAN_OPTIONS ?= print_stacktrace=1
 
+# Tests on the loom share the processors; a card is used by one at a time.
+TEST_JOBS ?= $(if $(ON),$(shell nproc),1)
+
 test: build
-	@$(PYTHON) generated/scripts/run_tests.py \
+	@$(PYTHON) generated/scripts/run_tests.py --jobs $(TEST_JOBS) \
 	  --filter='$(TESTS)' --report $(O)/tests.xml \
 	  $(TEST_BINARY:%=--binary %) $(PYTHON_TESTS)
 
