@@ -211,9 +211,9 @@ else ifeq ($(CONFIG),debug)
   OPTIMISE := -Og -g3
   CUDA_OPTIMISE := -O0 -g -G
 else ifeq ($(CONFIG),sanitize)
-  INSTRUMENT := -fsanitize=address -fsanitize=undefined -fno-sanitize-recover=all \
-    -fno-omit-frame-pointer
-  OPTIMISE := -O1 -g
+  INSTRUMENT := -fsanitize=address -fsanitize=undefined -fno-sanitize=null \
+    -fno-sanitize=vptr -fno-sanitize-recover=all -fno-omit-frame-pointer
+  OPTIMISE := -O1 -g1
   CUDA_OPTIMISE := -O1 -g -lineinfo
 else ifeq ($(CONFIG),coverage)
   INSTRUMENT := --coverage
@@ -233,7 +233,7 @@ LOOM_FLAGS := $(filter-out -DWEFT_HAS_CUDA=%,$(CXX_FLAGS)) -Igenerated/loom \
   -Wno-psabi -Wno-subobject-linkage
 LOOM_WATCH := $(if $(filter sanitize,$(CONFIG)),,-fsanitize=thread \
   --param=tsan-instrument-func-entry-exit=0 -fsanitize=bounds)
-LOOM_OPTIMISE := $(if $(filter debug coverage,$(CONFIG)),$(OPTIMISE),-O1 -g) -ffp-contract=off
+LOOM_OPTIMISE := $(if $(filter release,$(CONFIG)),-O1 -g,$(OPTIMISE)) -ffp-contract=off
 # Line numbers are enough here: tracking variables takes as long as compiling.
 SIMD_FLAGS := $(OPTIMISE) -g1 -ffp-contract=fast -Wno-psabi
 ifneq ($(NVCC),)
@@ -394,8 +394,11 @@ export WEFT_LOOM_ORDERS ?= $(if $(filter sanitize,$(CONFIG)),1,3)
 export ASAN_OPTIONS ?= protect_shadow_gap=0
 export UBSAN_OPTIONS ?= print_stacktrace=1
 
+# Tests on the loom share the processors; a card is used by one at a time.
+TEST_JOBS ?= $(if $(ON),$(shell nproc),1)
+
 test: build
-	@$(PYTHON) generated/scripts/run_tests.py \
+	@$(PYTHON) generated/scripts/run_tests.py --jobs $(TEST_JOBS) \
 	  --filter='$(TESTS)' --report $(O)/tests.xml \
 	  $(TEST_BINARY:%=--binary %) $(PYTHON_TESTS)
 
