@@ -145,14 +145,14 @@ empty :=
 comma := ,
 space := $(empty) $(empty)
 
-# Libraries: fmt and CLI11 must be there; the formats of files may be missing.
+# Libraries: fmt, FFTW and CLI11 must be there; the formats of files may be missing.
 # A header found without pkg-config is linked by the library's usual name.
 hash := \#
 try = $(if $(shell echo '$(hash)include <$(1)>' | $(CXX) -std=c++20 -E -x c++ - \
   >/dev/null 2>&1 && echo yes),$(2))
 HDF5 := $(or $(shell for p in hdf5 hdf5-serial; do \
   pkg-config --exists $$p 2>/dev/null && echo $$p && break; done),hdf5)
-PACKAGES := fmt libpng libtiff-4 $(HDF5)
+PACKAGES := fmt fftw3 fftw3f libpng libtiff-4 $(HDF5)
 FOUND := $(shell for p in $(PACKAGES) 'catch2-with-main >= 3'; do \
   pkg-config --exists "$$p" 2>/dev/null && echo "$${p%% *}"; done)
 LINKED := $(filter $(PACKAGES),$(FOUND))
@@ -169,6 +169,8 @@ ifeq ($(filter $(1),$(FOUND)),)
 endif
 endef
 $(eval $(call look_for,fmt,fmt/format.h,-lfmt,LIB_LIBS))
+$(eval $(call look_for,fftw3,fftw3.h,-lfftw3,LIB_LIBS))
+$(eval $(call look_for,fftw3f,fftw3.h,-lfftw3f,LIB_LIBS))
 $(eval $(call look_for,libpng,png.h,-lpng,LIB_LIBS))
 $(eval $(call look_for,libtiff-4,tiffio.h,-ltiff,LIB_LIBS))
 $(eval $(call look_for,$(HDF5),hdf5.h,-lhdf5,LIB_LIBS))
@@ -176,8 +178,8 @@ ifneq ($(filter catch2-with-main,$(FOUND)),)
   CATCH_LIBS := $(shell pkg-config --libs catch2-with-main)
 endif
 $(eval $(call look_for,catch2-with-main,catch2/catch_test_macros.hpp,-lCatch2Main -lCatch2,CATCH_LIBS))
-ifeq ($(filter fmt,$(FOUND)),)
-  $(error fmt is missing: run `make deps`)
+ifneq ($(filter-out $(FOUND),fmt fftw3),)
+  $(error $(filter-out $(FOUND),fmt fftw3) is missing: run `make deps`)
 endif
 WITHOUT := $(if $(NVCC),,CUDA (no nvcc)) \
   $(foreach l,libpng libtiff-4 $(HDF5),$(if $(filter $(l),$(FOUND)),,$(l)))
