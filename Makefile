@@ -242,8 +242,8 @@ ifneq ($(NVCC),)
   CUDA_HOME := $(patsubst %/bin/,%,$(dir $(realpath \
     $(shell command -v $(lastword $(NVCC))))))
   CXX_FLAGS += -isystem $(CUDA_HOME)/include
-  CUDA_LIBS := -L$(CUDA_HOME)/lib64 -lcudart_static -lpthread -ldl -lrt
-  CUFFT_LIBS := -lcufft -Wl,-rpath,$(CUDA_HOME)/lib64
+  CUDA_LIBS := -L$(CUDA_HOME)/lib64 -lcufft -Wl,-rpath,$(CUDA_HOME)/lib64 \
+    -lcudart_static -lpthread -ldl -lrt
   NEWEST := $(lastword $(CUDA_ARCHS))
   GENCODE := $(foreach a,$(CUDA_ARCHS),-gencode arch=compute_$(a),code=sm_$(a)) \
     -gencode arch=compute_$(NEWEST),code=compute_$(NEWEST)
@@ -346,7 +346,7 @@ $(O)/weft_tests $(O)/weft_tests_loom: \
   $(filter-out $(WATCHED),$(TEST_OBJECTS) $(LOOM_OBJECTS)) \
   $(filter $(WATCHED),$(TEST_OBJECTS) $(LOOM_OBJECTS)) $(LIBRARY) $(O)/objects
 	@echo "link $@"
-	@$(call link,$(CATCH_LIBS) $(if $(ON),$(LOOM_LIBS),$(CUFFT_LIBS)))
+	@$(call link,$(CATCH_LIBS) $(if $(ON),$(LOOM_LIBS)))
 
 $(PROGRAMS): $(O)/%: $(O)/%.cpp.o $(LIBRARY)
 	@echo "link $@"
