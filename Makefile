@@ -152,7 +152,7 @@ try = $(if $(shell echo '$(hash)include <$(1)>' | $(CXX) -std=c++20 -E -x c++ - 
   >/dev/null 2>&1 && echo yes),$(2))
 HDF5 := $(or $(shell for p in hdf5 hdf5-serial; do \
   pkg-config --exists $$p 2>/dev/null && echo $$p && break; done),hdf5)
-PACKAGES := fmt fftw3 fftw3f libpng libtiff-4 $(HDF5)
+PACKAGES := fmt fftw3 fftw3f libpng libtiff-4 $(HDF5) cfitsio tomlplusplus
 FOUND := $(shell for p in $(PACKAGES) 'catch2-with-main >= 3'; do \
   pkg-config --exists "$$p" 2>/dev/null && echo "$${p%% *}"; done)
 LINKED := $(filter $(PACKAGES),$(FOUND))
@@ -174,6 +174,8 @@ $(eval $(call look_for,fftw3f,fftw3.h,-lfftw3f,LIB_LIBS))
 $(eval $(call look_for,libpng,png.h,-lpng,LIB_LIBS))
 $(eval $(call look_for,libtiff-4,tiffio.h,-ltiff,LIB_LIBS))
 $(eval $(call look_for,$(HDF5),hdf5.h,-lhdf5,LIB_LIBS))
+$(eval $(call look_for,cfitsio,fitsio.h,-lcfitsio,LIB_LIBS))
+$(eval $(call look_for,tomlplusplus,toml++/toml.h,,LIB_LIBS))
 ifneq ($(filter catch2-with-main,$(FOUND)),)
   CATCH_LIBS := $(shell pkg-config --libs catch2-with-main)
 endif
@@ -182,7 +184,7 @@ ifneq ($(filter-out $(FOUND),fmt fftw3),)
   $(error $(filter-out $(FOUND),fmt fftw3) is missing: run `make deps`)
 endif
 WITHOUT := $(if $(NVCC),,CUDA (no nvcc)) \
-  $(foreach l,libpng libtiff-4 $(HDF5),$(if $(filter $(l),$(FOUND)),,$(l)))
+  $(foreach l,libpng libtiff-4 $(HDF5) cfitsio tomlplusplus,$(if $(filter $(l),$(FOUND)),,$(l)))
 
 # The loom weaves with Boost.Context, and transforms with FFTW where it is.
 ifeq ($(DEVICE),loom)
@@ -201,7 +203,8 @@ need_catch = $(if $(filter catch2-with-main,$(FOUND)),,$(error Catch2 3 is missi
 has = $(if $(filter $(1),$(FOUND)),1,0)
 DEFINES := -DWEFT_VERSION='"$(VERSION)"' -DWEFT_HAS_CUDA=$(if $(NVCC),1,0) \
   -DWEFT_HAS_PNG=$(call has,libpng) -DWEFT_HAS_TIFF=$(call has,libtiff-4) \
-  -DWEFT_HAS_HDF5=$(call has,$(HDF5))
+  -DWEFT_HAS_HDF5=$(call has,$(HDF5)) -DWEFT_HAS_FITS=$(call has,cfitsio) \
+  -DWEFT_HAS_TOML=$(call has,tomlplusplus)
 
 # Configurations, each with a folder of its own.
 O := build/$(CONFIG)
@@ -508,6 +511,8 @@ libfmt-dev                : pkg-config --exists fmt
 libpng-dev                : pkg-config --exists libpng
 libtiff-dev               : pkg-config --exists libtiff-4
 libhdf5-dev               : pkg-config --exists hdf5 || pkg-config --exists hdf5-serial
+libcfitsio-dev            : pkg-config --exists cfitsio
+libtomlplusplus-dev       : test -e /usr/include/toml++/toml.h
 libcli11-dev              : test -e /usr/include/CLI/CLI.hpp
 catch2                    : pkg-config --atleast-version=3 catch2-with-main
 clang-format              : command -v clang-format
