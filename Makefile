@@ -152,13 +152,18 @@ try = $(if $(shell echo '$(hash)include <$(1)>' | $(CXX) -std=c++20 -E -x c++ - 
   >/dev/null 2>&1 && echo yes),$(2))
 HDF5 := $(or $(shell for p in hdf5 hdf5-serial; do \
   pkg-config --exists $$p 2>/dev/null && echo $$p && break; done),hdf5)
-PACKAGES := fmt fftw3 fftw3f libpng libtiff-4 $(HDF5) cfitsio tomlplusplus
-FOUND := $(shell for p in $(PACKAGES) 'catch2-with-main >= 3'; do \
+PACKAGES := fmt fftw3 fftw3f libpng libtiff-4 $(HDF5) cfitsio
+FOUND := $(shell for p in $(PACKAGES) tomlplusplus 'catch2-with-main >= 3'; do \
   pkg-config --exists "$$p" 2>/dev/null && echo "$${p%% *}"; done)
 LINKED := $(filter $(PACKAGES),$(FOUND))
 ifneq ($(LINKED),)
   LIB_CFLAGS := $(shell pkg-config --cflags $(LINKED))
   LIB_LIBS := $(shell pkg-config --libs $(LINKED))
+endif
+# Descriptions of systems are read by the tool alone.
+ifneq ($(filter tomlplusplus,$(FOUND)),)
+  LIB_CFLAGS += $(shell pkg-config --cflags tomlplusplus)
+  TOML_LIBS := $(shell pkg-config --libs tomlplusplus)
 endif
 define look_for
 ifeq ($(filter $(1),$(FOUND)),)
@@ -175,7 +180,7 @@ $(eval $(call look_for,libpng,png.h,-lpng,LIB_LIBS))
 $(eval $(call look_for,libtiff-4,tiffio.h,-ltiff,LIB_LIBS))
 $(eval $(call look_for,$(HDF5),hdf5.h,-lhdf5,LIB_LIBS))
 $(eval $(call look_for,cfitsio,fitsio.h,-lcfitsio,LIB_LIBS))
-$(eval $(call look_for,tomlplusplus,toml++/toml.h,,LIB_LIBS))
+$(eval $(call look_for,tomlplusplus,toml++/toml.h,,TOML_LIBS))
 ifneq ($(filter catch2-with-main,$(FOUND)),)
   CATCH_LIBS := $(shell pkg-config --libs catch2-with-main)
 endif
@@ -340,7 +345,7 @@ link = $(CXX) -fopenmp $(INSTRUMENT) $(LDFLAGS) -o $@ $(filter %.o,$^) \
 
 $(O)/weft: $(TOOL_OBJECTS) $(LIBRARY) $(O)/objects
 	@echo "link $@"
-	@$(link)
+	@$(call link,$(TOML_LIBS))
 
 # Functions that many files define, such as those of strings, come from the file
 # that is linked first: one of those that are not watched.
@@ -363,7 +368,7 @@ $(LOOM_BENCH): %_loom: %.cpp.loom.o
 $(O)/weft_loom $(LOOM_BENCH): $(filter-out $(WATCHED),$(LOOM_OBJECTS)) \
   $(filter $(WATCHED),$(LOOM_OBJECTS)) $(LIBRARY) $(O)/objects
 	@echo "link $@"
-	@$(call link,$(LOOM_LIBS))
+	@$(call link,$(LOOM_LIBS) $(TOML_LIBS))
 
 # build/weft is the tool of the configuration that was built last.
 ifneq ($(shell readlink build/weft),$(CONFIG)/weft)
