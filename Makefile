@@ -45,7 +45,7 @@ tangle: ## write generated/ from the chapters
 build: ## compile the library, the tool and the tests
 test: ## build, then run every test (TESTS='filter' for some)
 manual: ## weave the chapters into build/manual.pdf
-demo: ## smooth a real head CT and write pictures of it
+demo: ## smooth a real head CT, estimate a wavefront, and draw both
 bench: ## time the library beside its peers
 lint: ## check chapters, code, spelling and the manual's log
 watch: ## make again whenever a file is saved
@@ -152,13 +152,18 @@ try = $(if $(shell echo '$(hash)include <$(1)>' | $(CXX) -std=c++20 -E -x c++ - 
   >/dev/null 2>&1 && echo yes),$(2))
 HDF5 := $(or $(shell for p in hdf5 hdf5-serial; do \
   pkg-config --exists $$p 2>/dev/null && echo $$p && break; done),hdf5)
-PACKAGES := fmt fftw3 fftw3f libpng libtiff-4 $(HDF5)
-FOUND := $(shell for p in $(PACKAGES) 'catch2-with-main >= 3'; do \
+PACKAGES := fmt fftw3 fftw3f libpng libtiff-4 $(HDF5) cfitsio
+FOUND := $(shell for p in $(PACKAGES) tomlplusplus 'catch2-with-main >= 3'; do \
   pkg-config --exists "$$p" 2>/dev/null && echo "$${p%% *}"; done)
 LINKED := $(filter $(PACKAGES),$(FOUND))
 ifneq ($(LINKED),)
   LIB_CFLAGS := $(shell pkg-config --cflags $(LINKED))
   LIB_LIBS := $(shell pkg-config --libs $(LINKED))
+endif
+# Descriptions of systems are read by the tool alone.
+ifneq ($(filter tomlplusplus,$(FOUND)),)
+  LIB_CFLAGS += $(shell pkg-config --cflags tomlplusplus)
+  TOML_LIBS := $(shell pkg-config --libs tomlplusplus)
 endif
 define look_for
 ifeq ($(filter $(1),$(FOUND)),)
@@ -174,6 +179,8 @@ $(eval $(call look_for,fftw3f,fftw3.h,-lfftw3f,LIB_LIBS))
 $(eval $(call look_for,libpng,png.h,-lpng,LIB_LIBS))
 $(eval $(call look_for,libtiff-4,tiffio.h,-ltiff,LIB_LIBS))
 $(eval $(call look_for,$(HDF5),hdf5.h,-lhdf5,LIB_LIBS))
+$(eval $(call look_for,cfitsio,fitsio.h,-lcfitsio,LIB_LIBS))
+$(eval $(call look_for,tomlplusplus,toml++/toml.h,,TOML_LIBS))
 ifneq ($(filter catch2-with-main,$(FOUND)),)
   CATCH_LIBS := $(shell pkg-config --libs catch2-with-main)
 endif
@@ -182,7 +189,7 @@ ifneq ($(filter-out $(FOUND),fmt fftw3),)
   $(error $(filter-out $(FOUND),fmt fftw3) is missing: run `make deps`)
 endif
 WITHOUT := $(if $(NVCC),,CUDA (no nvcc)) \
-  $(foreach l,libpng libtiff-4 $(HDF5),$(if $(filter $(l),$(FOUND)),,$(l)))
+  $(foreach l,libpng libtiff-4 $(HDF5) cfitsio tomlplusplus,$(if $(filter $(l),$(FOUND)),,$(l)))
 
 # The loom weaves with Boost.Context, and transforms with FFTW where it is.
 ifeq ($(DEVICE),loom)
@@ -201,7 +208,8 @@ need_catch = $(if $(filter catch2-with-main,$(FOUND)),,$(error Catch2 3 is missi
 has = $(if $(filter $(1),$(FOUND)),1,0)
 DEFINES := -DWEFT_VERSION='"$(VERSION)"' -DWEFT_HAS_CUDA=$(if $(NVCC),1,0) \
   -DWEFT_HAS_PNG=$(call has,libpng) -DWEFT_HAS_TIFF=$(call has,libtiff-4) \
-  -DWEFT_HAS_HDF5=$(call has,$(HDF5))
+  -DWEFT_HAS_HDF5=$(call has,$(HDF5)) -DWEFT_HAS_FITS=$(call has,cfitsio) \
+  -DWEFT_HAS_TOML=$(call has,tomlplusplus)
 
 # Configurations, each with a folder of its own.
 O := build/$(CONFIG)
@@ -337,7 +345,7 @@ link = $(CXX) -fopenmp $(INSTRUMENT) $(LDFLAGS) -o $@ $(filter %.o,$^) \
 
 $(O)/weft: $(TOOL_OBJECTS) $(LIBRARY) $(O)/objects
 	@echo "link $@"
-	@$(link)
+	@$(call link,$(TOML_LIBS))
 
 # Functions that many files define, such as those of strings, come from the file
 # that is linked first: one of those that are not watched.
@@ -360,7 +368,7 @@ $(LOOM_BENCH): %_loom: %.cpp.loom.o
 $(O)/weft_loom $(LOOM_BENCH): $(filter-out $(WATCHED),$(LOOM_OBJECTS)) \
   $(filter $(WATCHED),$(LOOM_OBJECTS)) $(LIBRARY) $(O)/objects
 	@echo "link $@"
-	@$(call link,$(LOOM_LIBS))
+	@$(call link,$(LOOM_LIBS) $(TOML_LIBS))
 
 # build/weft is the tool of the configuration that was built last.
 ifneq ($(shell readlink build/weft),$(CONFIG)/weft)
@@ -407,6 +415,7 @@ test: build
 
 demo: build
 	@$(PYTHON) generated/demo/demo.py
+	@$(PYTHON) generated/demo/wavefront.py
 
 bench: build
 	@$(PYTHON) generated/bench/bench.py
@@ -508,6 +517,8 @@ libfmt-dev                : pkg-config --exists fmt
 libpng-dev                : pkg-config --exists libpng
 libtiff-dev               : pkg-config --exists libtiff-4
 libhdf5-dev               : pkg-config --exists hdf5 || pkg-config --exists hdf5-serial
+libcfitsio-dev            : pkg-config --exists cfitsio
+libtomlplusplus-dev       : test -e /usr/include/toml++/toml.h
 libcli11-dev              : test -e /usr/include/CLI/CLI.hpp
 catch2                    : pkg-config --atleast-version=3 catch2-with-main
 clang-format              : command -v clang-format
