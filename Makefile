@@ -463,9 +463,10 @@ build/manual.pdf: $(WOVEN) build/manual/noweb.sty $(FIGURES) $(wildcard tex/*) \
 
 manual: build/manual.pdf
 
-lint: tangle
+.PHONY: lint_chapters
+lint_chapters: tangle
 	@$(SCRIPT)/lint.py $(CHAPTERS)
-	@$(MAKE) manual
+lint: lint_chapters manual
 	@$(SCRIPT)/manual_log.py build/manual
 
 ifeq ($(TANGLE),no)
