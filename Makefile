@@ -45,7 +45,7 @@ tangle: ## write generated/ from the chapters
 build: ## compile the library, the tool and the tests
 test: ## build, then run every test (TESTS='filter' for some)
 manual: ## weave the chapters into build/manual.pdf
-demo: ## smooth a real head CT, estimate a wavefront, and draw both
+demo: ## smooth a real head CT, estimate a wavefront, scan the head; draw all
 bench: ## time the library beside its peers
 lint: ## check chapters, code, spelling and the manual's log
 watch: ## make again whenever a file is saved
@@ -416,6 +416,7 @@ test: build
 demo: build
 	@$(PYTHON) generated/demo/demo.py
 	@$(PYTHON) generated/demo/wavefront.py
+	@$(PYTHON) generated/demo/tomography.py
 
 bench: build
 	@$(PYTHON) generated/bench/bench.py
